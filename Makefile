@@ -1,0 +1,110 @@
+# nntune: build, test, install. `make help` lists the targets.
+# make            builds build/nntune; installs nothing; says what it found
+# make sweep      installs what is missing, builds, tunes conv3x3 on the best device here
+# make test       installs what is missing, builds, runs every test that needs no GPU
+# V=1 shows commands; BUILD=dir builds elsewhere; CC=clang works too; SANITIZE=1 adds address and undefined checks.
+
+BUILD    ?= build
+PREFIX   ?= /usr/local
+CC       ?= cc
+V        ?= 0
+Q        := $(if $(filter 1,$(V)),,@)
+say       = @printf '  %-7s %s\n' "$(1)" "$(patsubst $(CURDIR)/%,%,$(2))"
+
+VERSION  := 0.1.0
+
+# ---- what is here ----------------------------------------------------------------------------------------------
+CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda /usr/lib/cuda))
+find_header = $(firstword $(wildcard $(CUDA_HOME)/include/$(1) /usr/local/include/$(1) /usr/include/$(1) /usr/include/x86_64-linux-gnu/$(1)))
+CUDA_H   := $(call find_header,cuda.h)
+NVRTC_H  := $(call find_header,nvrtc.h)
+CUPTI_H  := $(firstword $(call find_header,cupti.h) $(wildcard $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
+JANSSON_H := $(call find_header,jansson.h)
+SQLITE_H := $(call find_header,sqlite3.h)
+XXHASH_H := $(call find_header,xxhash.h)
+CURSES_H := $(call find_header,ncurses.h)
+CMOCKA_H := $(call find_header,cmocka.h)
+DNNL_H   := $(call find_header,dnnl.h)
+
+# ---- flags ------------------------------------------------------------------------------------------------------
+WARN     := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wno-sign-conversion
+OPT      ?= -O2 -g
+CPPFLAGS += -D_GNU_SOURCE -DNT_VERSION='"$(VERSION)"' -I. -I$(BUILD)
+ifneq ($(CUDA_H),)
+CPPFLAGS += -DNT_HAVE_CUDA_H=1 -isystem $(dir $(CUDA_H))
+endif
+ifneq ($(NVRTC_H),)
+CPPFLAGS += -DNT_HAVE_NVRTC_H=1
+endif
+ifneq ($(CUPTI_H),)
+CPPFLAGS += -DNT_HAVE_CUPTI_H=1 -isystem $(dir $(CUPTI_H))
+endif
+ALL_CFLAGS := -std=c11 $(OPT) $(WARN) -fno-common -pthread $(CFLAGS)
+LDLIBS   := -lsqlite3 -ljansson -lz -lm -ldl -lpthread
+# The program exports nothing to the kernels it loads; -Bsymbolic is not needed.
+ifeq ($(SANITIZE),1)
+ALL_CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+ALL_LDFLAGS += -fsanitize=address,undefined
+endif
+ALL_LDFLAGS += $(LDFLAGS)
+
+# ---- sources ----------------------------------------------------------------------------------------------------
+DIRS     := core device kernels profiler autotune db reports tui cli
+ALL_C    := $(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c))
+SRC      := $(filter-out %.cpu.c cli/main.c,$(ALL_C))
+OBJ      := $(SRC:%.c=$(BUILD)/%.o)
+# Kernel sources, embedded as text: kernels/conv3x3/direct.cu becomes nt_embed_conv3x3_direct_cu[].
+EMBED    := $(sort $(foreach p,*.cu *.cuh *.cpu.c,$(wildcard kernels/*/$(p) device/$(p) profiler/$(p))) $(wildcard db/*.sql))
+EMBED_C  := $(patsubst %,$(BUILD)/embed/%.c,$(EMBED))
+EMBED_O  := $(EMBED_C:.c=.o)
+
+LIB      := $(BUILD)/libnntune-all.a
+BIN      := $(BUILD)/nntune
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
+
+.PHONY: all found
+all: found $(BIN)
+
+found:
+	@sh tools/found.sh '$(BUILD)' '$(CUDA_H)' '$(NVRTC_H)' '$(CUPTI_H)' '$(JANSSON_H)' '$(SQLITE_H)' '$(XXHASH_H)' '$(CURSES_H)' '$(CMOCKA_H)' '$(DNNL_H)'
+
+$(BIN): $(BUILD)/cli/main.o $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -o $@ $(BUILD)/cli/main.o $(LIB) $(LDLIBS)
+
+$(LIB): $(OBJ) $(EMBED_O)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ) $(EMBED_O)
+
+$(BUILD)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(CFLAGS_$(subst /,_,$*)) -MMD -MP -c -o $@ $<
+
+$(BUILD)/embed/%.c: % tools/embed.sh
+	$(Q)mkdir -p $(@D)
+	$(Q)sh tools/embed.sh $< > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/embed/%.o: $(BUILD)/embed/%.c
+	$(Q)$(CC) -std=c11 -c -o $@ $<
+
+# The fp64 reference is loops over doubles: vectorised, without relaxing IEEE rules.
+CFLAGS_kernels_conv3x3_reference := -O3
+
+$(BUILD)/tests/%: tests/unit/%.c $(LIB)
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d $(ALL_LDFLAGS) -rdynamic -o $@ $< $(LIB) -lcmocka $(LDLIBS)
+
+$(BUILD)/bench/%: tests/bench/%.c $(LIB)
+	$(call say,BENCH,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -rdynamic -o $@ $< $(LIB) $(BENCH_LIBS_$(notdir $@)) $(LDLIBS)
+
+-include $(OBJ:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
+
+include tests/tests.mk

@@ -1,0 +1,74 @@
+/* plan.h: a configuration made concrete. The same plan serves verification, timing, counters and deployment.
+ *
+ * A plan is untimed preparation (weight packing) followed by timed stages. A stage is a kernel launch, a zeroing or a
+ * vendor call. Arguments name roles; the device binds each role to an address when it launches, so one plan runs over
+ * any set of buffers. */
+#ifndef NT_PLAN_H
+#define NT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Buffers a launch may refer to. in, weight and out belong to the problem; packed and workspace to the plan;
+ * reference buffers to verification. */
+typedef enum nt_role {
+    NT_ROLE_IN,
+    NT_ROLE_WEIGHT,
+    NT_ROLE_OUT,
+    NT_ROLE_PACKED,    /* made by the preparation, read by the stages, rotates with the ring */
+    NT_ROLE_WORKSPACE, /* scratch between stages */
+    NT_ROLE_REF,       /* f64 reference output */
+    NT_ROLE_ABS,       /* f64 magnitude that the error bound multiplies */
+    NT_ROLE_COUNT
+} nt_role;
+
+typedef enum nt_arg_kind { NT_ARG_BUFFER, NT_ARG_I32, NT_ARG_I64, NT_ARG_F32 } nt_arg_kind;
+
+typedef struct nt_arg {
+    nt_arg_kind kind;
+    nt_role role;  /* BUFFER */
+    int64_t value; /* I32, I64; for BUFFER a byte offset into the role's buffer */
+    float real;    /* F32 */
+} nt_arg;
+
+typedef enum nt_stage_kind { NT_STAGE_KERNEL, NT_STAGE_ZERO, NT_STAGE_VENDOR } nt_stage_kind;
+
+enum { NT_MAX_ARGS = 20, NT_MAX_STAGES = 6, NT_ENTRY_BYTES = 64 };
+
+/* On a cpu, grid is the number of work items handed to the threads (x * y * z) and block is ignored. */
+typedef struct nt_stage {
+    nt_stage_kind kind;
+    char entry[NT_ENTRY_BYTES]; /* extern "C" name in the compiled source */
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 1,1,1 when there is none */
+    uint32_t smem_dynamic_bytes;
+    int arg_count;
+    nt_arg arg[NT_MAX_ARGS];
+    nt_role zero_role; /* ZERO */
+    size_t zero_bytes;
+    int vendor_id;          /* VENDOR: which library call, and its algorithm */
+    int64_t vendor_algorithm;
+} nt_stage;
+
+typedef struct nt_plan {
+    int prepare_count, stage_count;
+    nt_stage prepare[2];
+    nt_stage stage[NT_MAX_STAGES];
+    size_t packed_bytes, workspace_bytes;
+} nt_plan;
+
+/* Builders: append arguments to a stage in order. More than NT_MAX_ARGS is an assertion. */
+void nt_stage_kernel(nt_stage *stage, const char *entry, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                     uint32_t by, uint32_t bz);
+void nt_stage_arg_buffer(nt_stage *stage, nt_role role, size_t offset_bytes);
+void nt_stage_arg_i32(nt_stage *stage, int64_t value);
+void nt_stage_arg_i64(nt_stage *stage, int64_t value);
+void nt_stage_arg_f32(nt_stage *stage, float value);
+void nt_stage_zero(nt_stage *stage, nt_role role, size_t bytes);
+
+/* Addresses bound to roles for one execution; 0 where the plan does not use the role. */
+typedef struct nt_binding {
+    uint64_t address[NT_ROLE_COUNT];
+} nt_binding;
+
+#endif

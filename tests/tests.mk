@@ -1,0 +1,5 @@
+# Test targets.
+.PHONY: test unit
+unit: $(UNIT_BIN)
+	@sh tests/run_unit.sh $(UNIT_BIN)
+test: unit
