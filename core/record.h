@@ -17,7 +17,7 @@
 
 /* ---- element types and precisions ---------------------------------------------------------------------------- */
 
-typedef enum nt_dtype { NT_F64, NT_F32, NT_F16, NT_BF16, NT_F8E4M3, NT_I32, NT_I8, NT_DTYPE_COUNT } nt_dtype;
+typedef enum nt_dtype { NT_F64, NT_F32, NT_F16, NT_BFLOAT16, NT_F8E4M3, NT_I32, NT_I8, NT_DTYPE_COUNT } nt_dtype;
 
 size_t nt_dtype_bytes(nt_dtype type);
 const char *nt_dtype_name(nt_dtype type); /* "f32", "bf16", ... */
