@@ -1,0 +1,160 @@
+/* record.c: the names of the vocabulary, the precision table, and the life of shapes, problems and trials.
+ *
+ * Rounding units. A type with p significand bits (the hidden one counted) rounds to nearest within half the spacing:
+ * relative error at most u = 2^-p. fp32 has p = 24, fp16 11, bf16 8. Where hardware may truncate, the error is a whole
+ * spacing, 2^-(p-1): 2^-23 for the fp32 sums of tensor cores, 2^-10 for an operand cut to tf32 (p = 11). */
+#include "core/record.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} dtypes[NT_DTYPE_COUNT] = {
+    [NT_F64] = {"f64", 8},       [NT_F32] = {"f32", 4}, [NT_F16] = {"f16", 2}, [NT_BFLOAT16] = {"bf16", 2},
+    [NT_F8E4M3] = {"f8e4m3", 1}, [NT_I32] = {"i32", 4}, [NT_I8] = {"i8", 1},
+};
+
+size_t nt_dtype_bytes(nt_dtype type)
+{
+    assert((unsigned)type < NT_DTYPE_COUNT);
+    return dtypes[type].bytes;
+}
+
+const char *nt_dtype_name(nt_dtype type)
+{
+    return (unsigned)type < NT_DTYPE_COUNT ? dtypes[type].name : "unknown";
+}
+
+const nt_precision_row nt_precisions[NT_PRECISION_COUNT] = {
+    [NT_FP32] = {"fp32", NT_F32, NT_F32, NT_F32, NT_F32, .unit_accumulate = 0x1p-24},
+    [NT_TF32] = {"tf32", NT_F32, NT_F32, NT_F32, NT_F32, .unit_accumulate = 0x1p-23, .unit_multiply = 0x1p-10},
+    [NT_FP16] = {"fp16", NT_F16, NT_F16, NT_F16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-11},
+    [NT_BF16] = {"bf16", NT_BFLOAT16, NT_BFLOAT16, NT_BFLOAT16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-8},
+    [NT_INT8] = {"int8", NT_I8, NT_I8, NT_I32, NT_I32, 0, 0, 0}, /* int32 sums are exact below 2^31 */
+    [NT_FP8] = {"fp8", NT_F8E4M3, NT_F8E4M3, NT_BFLOAT16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-8},
+};
+
+int nt_precision_find(const char *name)
+{
+    for (int i = 0; i < NT_PRECISION_COUNT; i++)
+        if (strcmp(nt_precisions[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *nt_layout_name(nt_layout layout)
+{
+    static const char *const names[NT_LAYOUT_COUNT] = {[NT_NHWC] = "nhwc", [NT_NCHW] = "nchw"};
+    return (unsigned)layout < NT_LAYOUT_COUNT ? names[layout] : "unknown";
+}
+
+const char *nt_fill_name(nt_fill fill)
+{
+    static const char *const names[NT_FILL_COUNT] = {
+        [NT_FILL_NORMAL] = "normal", [NT_FILL_UNIFORM] = "uniform", [NT_FILL_FILE] = "file"};
+    return (unsigned)fill < NT_FILL_COUNT ? names[fill] : "unknown";
+}
+
+const char *nt_cache_mode_name(nt_cache_mode mode)
+{
+    return mode == NT_COLD ? "cold" : mode == NT_HOT ? "hot" : "unknown";
+}
+
+const char *nt_device_kind_name(nt_device_kind kind)
+{
+    static const char *const names[NT_DEVICE_KIND_COUNT] = {
+        [NT_DEVICE_CPU] = "cpu", [NT_DEVICE_CUDA] = "cuda", [NT_DEVICE_FAKE] = "fake"};
+    return (unsigned)kind < NT_DEVICE_KIND_COUNT ? names[kind] : "unknown";
+}
+
+static const char *const outcome_names[NT_OUTCOME_COUNT] = {
+#define X(name, text) [NT_OUTCOME_##name] = (text),
+    NT_OUTCOME_MAP(X)
+#undef X
+};
+
+const char *nt_outcome_name(nt_outcome outcome)
+{
+    return (unsigned)outcome < NT_OUTCOME_COUNT ? outcome_names[outcome] : "unknown";
+}
+
+int nt_outcome_find(const char *name)
+{
+    for (int i = 0; i < NT_OUTCOME_COUNT; i++)
+        if (strcmp(outcome_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+int64_t nt_shape_get(const nt_shape *shape, const char *key)
+{
+    for (int i = 0; i < shape->count; i++)
+        if (strcmp(shape->dim[i].key, key) == 0)
+            return shape->dim[i].size;
+    assert(false && "the shape has this key");
+    return NT_UNKNOWN;
+}
+
+void nt_shape_print(nt_str *out, const nt_shape *shape)
+{
+    for (int i = 0; i < shape->count; i++)
+        nt_str_addf(out, "%s%s=%" PRId64, i ? "," : "", shape->dim[i].key, shape->dim[i].size);
+}
+
+bool nt_shape_equal(const nt_shape *a, const nt_shape *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (a->dim[i].size != b->dim[i].size || strcmp(a->dim[i].key, b->dim[i].key) != 0)
+            return false;
+    return true;
+}
+
+void nt_problem_print(nt_str *out, const nt_problem *problem)
+{
+    nt_str_addf(out, "%s ", problem->layer);
+    nt_shape_print(out, &problem->shape);
+    nt_str_addf(out, " batch %" PRId64 " %s %s", problem->batch, nt_precisions[problem->precision].name,
+                nt_layout_name(problem->layout));
+}
+
+bool nt_problem_equal(const nt_problem *a, const nt_problem *b)
+{
+    return strcmp(a->layer, b->layer) == 0 && nt_shape_equal(&a->shape, &b->shape) && a->batch == b->batch &&
+           a->precision == b->precision && a->layout == b->layout && a->fill == b->fill;
+}
+
+void nt_samples_done(nt_samples *samples)
+{
+    free(samples->sample_ns);
+    *samples = (nt_samples){.launches_per_sample = NT_UNKNOWN};
+}
+
+void nt_trial_init(nt_trial *trial)
+{
+    *trial = (nt_trial){
+        .outcome = NT_OUTCOME_CRASHED, /* until somebody knows better: a forgotten trial must never look ok */
+        .time_ns = NAN, .time_lo_ns = NAN, .time_hi_ns = NAN, .probe_ns = NAN, .floor_ns = NAN,
+        .samples.launches_per_sample = NT_UNKNOWN,
+        .conditions = {NAN, NAN, NAN, NAN, NT_UNKNOWN},
+        .error_impl = NAN, .error_prec = NAN,
+        .artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN,
+                     .compile_ms = NAN},
+        .smem_bytes = NT_UNKNOWN, .threads_per_block = NT_UNKNOWN, .grid_blocks = NT_UNKNOWN,
+        .occupancy_limit_pct = NAN,
+        .prepare_ns = NAN, .compile_ms = NAN, .verify_ms = NAN, .measure_ms = NAN,
+    };
+}
+
+void nt_trial_done(nt_trial *trial)
+{
+    free(trial->params_json);
+    nt_samples_done(&trial->samples);
+    nt_trial_init(trial);
+}
