@@ -47,49 +47,86 @@ int nt_precision_find(const char *name)
     return -1;
 }
 
-const char *nt_layout_name(nt_layout layout)
-{
-    static const char *const names[NT_LAYOUT_COUNT] = {[NT_NHWC] = "nhwc", [NT_NCHW] = "nchw"};
-    return (unsigned)layout < NT_LAYOUT_COUNT ? names[layout] : "unknown";
-}
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
-const char *nt_fill_name(nt_fill fill)
-{
-    static const char *const names[NT_FILL_COUNT] = {
-        [NT_FILL_NORMAL] = "normal", [NT_FILL_UNIFORM] = "uniform", [NT_FILL_FILE] = "file"};
-    return (unsigned)fill < NT_FILL_COUNT ? names[fill] : "unknown";
-}
-
-const char *nt_cache_mode_name(nt_cache_mode mode)
-{
-    return mode == NT_COLD ? "cold" : mode == NT_HOT ? "hot" : "unknown";
-}
-
-const char *nt_device_kind_name(nt_device_kind kind)
-{
-    static const char *const names[NT_DEVICE_KIND_COUNT] = {
-        [NT_DEVICE_CPU] = "cpu", [NT_DEVICE_CUDA] = "cuda", [NT_DEVICE_FAKE] = "fake"};
-    return (unsigned)kind < NT_DEVICE_KIND_COUNT ? names[kind] : "unknown";
-}
-
+static const char *const layout_names[NT_LAYOUT_COUNT] = {[NT_NHWC] = "nhwc", [NT_NCHW] = "nchw"};
+static const char *const fill_names[NT_FILL_COUNT] = {
+    [NT_FILL_NORMAL] = "normal", [NT_FILL_UNIFORM] = "uniform", [NT_FILL_FILE] = "file"};
+static const char *const cache_names[] = {[NT_COLD] = "cold", [NT_HOT] = "hot"};
+static const char *const kind_names[NT_DEVICE_KIND_COUNT] = {
+    [NT_DEVICE_CPU] = "cpu", [NT_DEVICE_CUDA] = "cuda", [NT_DEVICE_FAKE] = "fake"};
 static const char *const outcome_names[NT_OUTCOME_COUNT] = {
 #define X(name, text) [NT_OUTCOME_##name] = (text),
     NT_OUTCOME_MAP(X)
 #undef X
 };
 
+enum { CACHE_COUNT = sizeof cache_names / sizeof cache_names[0] };
+
+static const char *name_at(const char *const *names, int count, int index)
+{
+    return index >= 0 && index < count ? names[index] : "unknown";
+}
+
+static int find_name(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+const char *nt_layout_name(nt_layout layout)
+{
+    return name_at(layout_names, NT_LAYOUT_COUNT, (int)layout);
+}
+
+int nt_layout_find(const char *name)
+{
+    return find_name(layout_names, NT_LAYOUT_COUNT, name);
+}
+
+const char *nt_fill_name(nt_fill fill)
+{
+    return name_at(fill_names, NT_FILL_COUNT, (int)fill);
+}
+
+int nt_fill_find(const char *name)
+{
+    return find_name(fill_names, NT_FILL_COUNT, name);
+}
+
+const char *nt_cache_mode_name(nt_cache_mode mode)
+{
+    return name_at(cache_names, CACHE_COUNT, (int)mode);
+}
+
+int nt_cache_mode_find(const char *name)
+{
+    return find_name(cache_names, CACHE_COUNT, name);
+}
+
+const char *nt_device_kind_name(nt_device_kind kind)
+{
+    return name_at(kind_names, NT_DEVICE_KIND_COUNT, (int)kind);
+}
+
+int nt_device_kind_find(const char *name)
+{
+    return find_name(kind_names, NT_DEVICE_KIND_COUNT, name);
+}
+
 const char *nt_outcome_name(nt_outcome outcome)
 {
-    return (unsigned)outcome < NT_OUTCOME_COUNT ? outcome_names[outcome] : "unknown";
+    return name_at(outcome_names, NT_OUTCOME_COUNT, (int)outcome);
 }
 
 int nt_outcome_find(const char *name)
 {
-    for (int i = 0; i < NT_OUTCOME_COUNT; i++)
-        if (strcmp(outcome_names[i], name) == 0)
-            return i;
-    return -1;
+    return find_name(outcome_names, NT_OUTCOME_COUNT, name);
 }
+
+/* ---- shapes and problems ------------------------------------------------------------------------------------------ */
 
 int64_t nt_shape_get(const nt_shape *shape, const char *key)
 {
@@ -116,6 +153,49 @@ bool nt_shape_equal(const nt_shape *a, const nt_shape *b)
     return true;
 }
 
+/* One "key=size" of `length` bytes. */
+static nt_status parse_dim(const char *part, size_t length, nt_shape *shape, nt_error *err)
+{
+    char text[40];
+    const size_t key_bytes = sizeof shape->dim[0].key;
+    const char *equals = memchr(part, '=', length);
+    size_t key_length = equals != NULL ? (size_t)(equals - part) : 0;
+    if (key_length == 0 || key_length >= key_bytes || length >= sizeof text)
+        return nt_fail(err, NT_USAGE, "'%.*s' in a shape is not a key of at most %zu letters, '=' and a size",
+                       (int)(length < 80 ? length : 80), part, key_bytes - 1);
+    memcpy(text, part, length);
+    text[length] = '\0';
+    text[key_length] = '\0';
+    long long size;
+    if (!nt_parse_i64(text + key_length + 1, &size) || size < 1)
+        return nt_fail(err, NT_USAGE, "'%s' is not a size for %s in a shape (a whole number from 1)",
+                       text + key_length + 1, text);
+    for (int i = 0; i < shape->count; i++)
+        if (strcmp(shape->dim[i].key, text) == 0)
+            return nt_fail(err, NT_USAGE, "%s stands twice in a shape", text);
+    if (shape->count == NT_MAX_DIMS)
+        return nt_fail(err, NT_USAGE, "a shape has more than %d extents", NT_MAX_DIMS);
+    nt_copy(shape->dim[shape->count].key, key_bytes, text);
+    shape->dim[shape->count++].size = size;
+    return NT_OK;
+}
+
+nt_status nt_shape_parse(const char *text, nt_shape *out, nt_error *err)
+{
+    nt_shape shape = {0};
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        nt_status status = parse_dim(at, length, &shape, err);
+        if (status != NT_OK)
+            return status;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    *out = shape;
+    return NT_OK;
+}
+
 void nt_problem_print(nt_str *out, const nt_problem *problem)
 {
     nt_str_addf(out, "%s ", problem->layer);
@@ -128,6 +208,20 @@ bool nt_problem_equal(const nt_problem *a, const nt_problem *b)
 {
     return strcmp(a->layer, b->layer) == 0 && nt_shape_equal(&a->shape, &b->shape) && a->batch == b->batch &&
            a->precision == b->precision && a->layout == b->layout && a->fill == b->fill;
+}
+
+/* ---- devices and trials ------------------------------------------------------------------------------------------- */
+
+void nt_device_info_init(nt_device_info *info, nt_device_kind kind)
+{
+    *info = (nt_device_info){
+        .kind = kind, .compute_capability = NT_UNKNOWN, .sm_count = NT_UNKNOWN, .memory_bytes = NT_UNKNOWN,
+        .l2_bytes = NT_UNKNOWN, .smem_per_block_bytes = NT_UNKNOWN, .smem_per_sm_bytes = NT_UNKNOWN,
+        .smem_reserved_bytes = NT_UNKNOWN, .regs_per_block = NT_UNKNOWN, .regs_per_sm = NT_UNKNOWN,
+        .max_threads_per_block = NT_UNKNOWN, .max_threads_per_sm = NT_UNKNOWN, .max_blocks_per_sm = NT_UNKNOWN,
+        .warp_size = NT_UNKNOWN, .sm_clock_max_mhz = NAN, .mem_clock_max_mhz = NAN, .dram_peak_bytes_per_s = NAN};
+    for (int i = 0; i < NT_PRECISION_COUNT; i++)
+        info->peak_flops[i] = NAN;
 }
 
 void nt_samples_done(nt_samples *samples)

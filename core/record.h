@@ -46,6 +46,9 @@ typedef enum nt_cache_mode { NT_COLD, NT_HOT } nt_cache_mode;
 const char *nt_layout_name(nt_layout layout);
 const char *nt_fill_name(nt_fill fill);
 const char *nt_cache_mode_name(nt_cache_mode mode);
+int nt_layout_find(const char *name); /* the finds of this header: -1 when unknown */
+int nt_fill_find(const char *name);
+int nt_cache_mode_find(const char *name);
 
 enum { NT_MAX_DIMS = 10, NT_NAME_BYTES = 48 };
 
@@ -61,6 +64,8 @@ typedef struct nt_shape {
 int64_t nt_shape_get(const nt_shape *shape, const char *key); /* the key must exist (asserted) */
 void nt_shape_print(nt_str *out, const nt_shape *shape);      /* canonical: c=64,k=64,h=56,w=56 */
 bool nt_shape_equal(const nt_shape *a, const nt_shape *b);
+/* Reads the canonical form back. NT_USAGE names the part that is wrong; which keys a layer has is the layer's business. */
+nt_status nt_shape_parse(const char *text, nt_shape *out, nt_error *err);
 
 typedef struct nt_problem {
     char layer[NT_NAME_BYTES];
@@ -78,6 +83,7 @@ bool nt_problem_equal(const nt_problem *a, const nt_problem *b);
 
 typedef enum nt_device_kind { NT_DEVICE_CPU, NT_DEVICE_CUDA, NT_DEVICE_FAKE, NT_DEVICE_KIND_COUNT } nt_device_kind;
 const char *nt_device_kind_name(nt_device_kind kind);
+int nt_device_kind_find(const char *name);
 
 /* Identity and limits of a device: never an index. Unknown numbers are NT_UNKNOWN / NAN. */
 typedef struct nt_device_info {
@@ -108,6 +114,8 @@ typedef struct nt_device_info {
     double peak_flops[NT_PRECISION_COUNT]; /* multiply and add count 2; NAN where the device lacks the precision */
     char peak_source[64];                  /* "datasheet formula" or "measured" */
 } nt_device_info;
+
+void nt_device_info_init(nt_device_info *info, nt_device_kind kind); /* every number unknown, every text empty */
 
 /* ---- compiled artefacts ------------------------------------------------------------------------------------------ */
 
@@ -195,7 +203,8 @@ typedef struct nt_trial {
     double compile_ms, verify_ms, measure_ms; /* what the trial cost */
 } nt_trial;
 
-void nt_trial_init(nt_trial *trial); /* every number unknown, every text empty */
+/* Every number unknown, every text empty, outcome `crashed` until somebody knows better: a forgotten trial is never ok. */
+void nt_trial_init(nt_trial *trial);
 void nt_trial_done(nt_trial *trial); /* frees what it owns */
 
 #endif

@@ -22,7 +22,8 @@ typedef struct nt_run {
     double compile_s, verify_s, measure_s, idle_s, total_s;
 } nt_run;
 
-void nt_run_done(nt_run *run);
+void nt_run_init(nt_run *run); /* id and seed 0, other numbers unknown, texts empty */
+void nt_run_done(nt_run *run); /* frees what it owns and leaves it as after nt_run_init */
 
 /* What a trial in flight is known by, written before its launch. */
 typedef struct nt_journal {
