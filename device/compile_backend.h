@@ -16,6 +16,7 @@ void nt_compiled_done(nt_compiled *compiled);
 typedef struct nt_compile_backend {
     nt_device_kind kind;
     const char *suffix; /* .cubin, .so */
+    const char *flags;  /* what every compile of this backend adds to the request's options: part of the key */
     nt_status (*identity)(char *out, size_t capacity, nt_error *err);
     /* NT_COMPILE_FAILED: err->what is the compiler's first error with its line. Other failures are of the machine
      * (no compiler, no disk) and are not remembered. */

@@ -105,6 +105,8 @@ typedef struct nt_device_ops {
     void (*conditions_end)(nt_device *device, nt_conditions *out);
 } nt_device_ops;
 
+extern const nt_device_ops nt_device_cpu_ops, nt_device_cuda_ops, nt_device_fake_ops;
+
 /* NULL when the kind is unknown. cuda is always there; built without CUDA headers its list says so. */
 const nt_device_ops *nt_device_ops_of(nt_device_kind kind);
 
