@@ -1,0 +1,122 @@
+#include "autotune/compile_message.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+json_t *nt_compile_request_json(const nt_compile_request *request)
+{
+    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:f}", "kind", (int)request->kind, "name", request->name,
+                     "source", request->source, "options", request->options, "arch", request->arch, "compiler",
+                     request->compiler, "features", request->features, "deadline_s", request->deadline_s);
+}
+
+nt_status nt_compile_request_parse(const json_t *message, nt_compile_request *out, nt_error *err)
+{
+    int kind = -1;
+    json_error_t where;
+    int failed = json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:F}", "kind", &kind,
+                                "name", &out->name, "source", &out->source, "options", &out->options, "arch",
+                                &out->arch, "compiler", &out->compiler, "features", &out->features, "deadline_s",
+                                &out->deadline_s);
+    if (failed || kind < 0 || kind >= NT_DEVICE_KIND_COUNT)
+        return nt_fail(err, NT_CORRUPT, "a compile request is damaged: %s", failed ? where.text : "unknown device kind");
+    out->kind = (nt_device_kind)kind;
+    return NT_OK;
+}
+
+/* ---- artefacts and results ----------------------------------------------------------------------------------------- */
+
+json_t *nt_artefact_json(const nt_artefact *artefact)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:b}", "key", artefact->key, "path", artefact->path, "registers",
+                     (json_int_t)artefact->registers, "smem_static_bytes", (json_int_t)artefact->smem_static_bytes,
+                     "spill_bytes", (json_int_t)artefact->spill_bytes, "compile_ms",
+                     isfinite(artefact->compile_ms) ? artefact->compile_ms : 0.0, "cached", artefact->cached);
+}
+
+nt_status nt_artefact_parse(const json_t *message, nt_artefact *out, nt_error *err)
+{
+    const char *key, *path;
+    json_int_t registers, smem, spill;
+    int cached;
+    json_error_t where;
+    *out = (nt_artefact){0};
+    if (json_unpack_ex((json_t *)message, &where, 0, "{s:s, s:s, s:I, s:I, s:I, s:F, s:b}", "key", &key, "path", &path,
+                       "registers", &registers, "smem_static_bytes", &smem, "spill_bytes", &spill, "compile_ms",
+                       &out->compile_ms, "cached", &cached) != 0)
+        return nt_fail(err, NT_CORRUPT, "an artefact is damaged: %s", where.text);
+    if (!nt_copy(out->key, sizeof out->key, key) || !nt_copy(out->path, sizeof out->path, path))
+        return nt_fail(err, NT_CORRUPT, "an artefact has a key or path that is too long");
+    out->registers = registers;
+    out->smem_static_bytes = smem;
+    out->spill_bytes = spill;
+    out->cached = cached != 0;
+    return NT_OK;
+}
+
+json_t *nt_compile_result_json(const nt_pool_result *result)
+{
+    return json_pack("{s:i, s:o, s:s, s:s}", "status", (int)result->status, "artefact",
+                     nt_artefact_json(&result->artefact), "what", result->error.what, "hint", result->error.hint);
+}
+
+nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt_error *err)
+{
+    int status = -1;
+    json_t *artefact;
+    const char *what, *hint;
+    json_error_t where;
+    if (json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:o, s:s, s:s}", "status", &status, "artefact", &artefact,
+                       "what", &what, "hint", &hint) != 0)
+        return nt_fail(err, NT_CORRUPT, "the answer of a compile process is damaged: %s", where.text);
+    if (status < 0 || status >= NT_STATUS_COUNT)
+        return nt_fail(err, NT_CORRUPT, "the answer of a compile process has an unknown status %d", status);
+    out->status = (nt_status)status;
+    nt_fail(&out->error, out->status, "%s", what);
+    nt_hint(&out->error, "%s", hint);
+    return nt_artefact_parse(artefact, &out->artefact, err);
+}
+
+/* ---- the child -------------------------------------------------------------------------------------------------------- */
+
+enum { MEMORY_LIMIT_GIB = 16 };
+
+static void limit_memory(void)
+{
+    rlim_t bytes = (rlim_t)MEMORY_LIMIT_GIB << 30;
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
+static nt_status answer(nt_channel *channel, const json_t *message, nt_error *err)
+{
+    nt_compile_request request;
+    nt_status status = nt_compile_request_parse(message, &request, err);
+    if (status != NT_OK)
+        return status;
+    nt_pool_result result = {.artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN}};
+    result.status = nt_compile(&request, &result.artefact, &result.error);
+    return nt_channel_send(channel, nt_compile_result_json(&result), err);
+}
+
+int nt_compile_child_main(const char *parent_pid)
+{
+    nt_error err = {0};
+    nt_channel channel;
+    nt_status status = nt_child_enter(parent_pid, true, &channel, &err);
+    if (status != NT_OK)
+        return nt_status_exit_code(status);
+    limit_memory();
+    while (status == NT_OK) {
+        json_t *message = NULL;
+        status = nt_channel_receive(&channel, -1, &message, &err);
+        if (status == NT_OK)
+            status = answer(&channel, message, &err);
+        json_decref(message);
+    }
+    nt_channel_done(&channel);
+    return status == NT_CLOSED ? 0 : 1;
+}
