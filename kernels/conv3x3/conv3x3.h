@@ -1,0 +1,16 @@
+/* conv3x3.h: what the files of this layer share.
+ *
+ * Sizes of a problem by name, and the launches of the fp64 reference on a CUDA device. */
+#ifndef NT_CONV3X3_H
+#define NT_CONV3X3_H
+
+#include "kernels/layer.h"
+
+/* Limits that keep every index computation of the CUDA kernels in range; NULL when the problem is within them. */
+const char *nt__conv3x3_cuda_refuses(const nt_problem *problem);
+
+/* reference.cu on any problem: roles IN and WEIGHT (f32) to REF and ABS (f64). */
+nt_status nt__conv3x3_reference_cuda_plan(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err);
+extern const char nt_embed_conv3x3_reference_cu[];
+
+#endif
