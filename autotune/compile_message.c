@@ -1,8 +1,9 @@
 #include "autotune/compile_message.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "core/json.h"
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
@@ -27,40 +28,12 @@ nt_status nt_compile_request_parse(const json_t *message, nt_compile_request *ou
     return NT_OK;
 }
 
-/* ---- artefacts and results ----------------------------------------------------------------------------------------- */
-
-json_t *nt_artefact_json(const nt_artefact *artefact)
-{
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:b}", "key", artefact->key, "path", artefact->path, "registers",
-                     (json_int_t)artefact->registers, "smem_static_bytes", (json_int_t)artefact->smem_static_bytes,
-                     "spill_bytes", (json_int_t)artefact->spill_bytes, "compile_ms",
-                     isfinite(artefact->compile_ms) ? artefact->compile_ms : 0.0, "cached", artefact->cached);
-}
-
-nt_status nt_artefact_parse(const json_t *message, nt_artefact *out, nt_error *err)
-{
-    const char *key, *path;
-    json_int_t registers, smem, spill;
-    int cached;
-    json_error_t where;
-    *out = (nt_artefact){0};
-    if (json_unpack_ex((json_t *)message, &where, 0, "{s:s, s:s, s:I, s:I, s:I, s:F, s:b}", "key", &key, "path", &path,
-                       "registers", &registers, "smem_static_bytes", &smem, "spill_bytes", &spill, "compile_ms",
-                       &out->compile_ms, "cached", &cached) != 0)
-        return nt_fail(err, NT_CORRUPT, "an artefact is damaged: %s", where.text);
-    if (!nt_copy(out->key, sizeof out->key, key) || !nt_copy(out->path, sizeof out->path, path))
-        return nt_fail(err, NT_CORRUPT, "an artefact has a key or path that is too long");
-    out->registers = registers;
-    out->smem_static_bytes = smem;
-    out->spill_bytes = spill;
-    out->cached = cached != 0;
-    return NT_OK;
-}
+/* ---- results ----------------------------------------------------------------------------------------- */
 
 json_t *nt_compile_result_json(const nt_pool_result *result)
 {
     return json_pack("{s:i, s:o, s:s, s:s}", "status", (int)result->status, "artefact",
-                     nt_artefact_json(&result->artefact), "what", result->error.what, "hint", result->error.hint);
+                     nt_json_artefact(&result->artefact), "what", result->error.what, "hint", result->error.hint);
 }
 
 nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt_error *err)
@@ -77,7 +50,7 @@ nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt
     out->status = (nt_status)status;
     nt_fail(&out->error, out->status, "%s", what);
     nt_hint(&out->error, "%s", hint);
-    return nt_artefact_parse(artefact, &out->artefact, err);
+    return nt_json_to_artefact(artefact, &out->artefact, err);
 }
 
 /* ---- the child -------------------------------------------------------------------------------------------------------- */

@@ -14,8 +14,4 @@ nt_status nt_compile_request_parse(const json_t *message, nt_compile_request *ou
 json_t *nt_compile_result_json(const nt_pool_result *result);
 nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt_error *err);
 
-/* Artefacts travel to the device worker in the same form. */
-json_t *nt_artefact_json(const nt_artefact *artefact);
-nt_status nt_artefact_parse(const json_t *message, nt_artefact *out, nt_error *err);
-
 #endif

@@ -1,0 +1,118 @@
+/* sweep.h: one invocation of a sweep: problems, spaces, compile pool, device worker, results.
+ *
+ * The coordinator runs here: one thread, one poll loop, the only writer of its run. It never touches CUDA or a compiler;
+ * children do. What it finds goes to the sink at once, so that a kill at any moment costs at most the trial in flight. */
+#ifndef NT_SWEEP_H
+#define NT_SWEEP_H
+
+#include "autotune/space.h"
+#include "core/store.h"
+
+enum { NT_SWEEP_LIST = 16 };
+
+typedef struct nt_budget {
+    int64_t trials;  /* 0: not limited by trials */
+    double seconds;  /* 0: not limited by time */
+} nt_budget;
+
+typedef struct nt_sweep_options {
+    const char *layer;
+    nt_device_kind device;
+    int ordinal;
+    const char *shape[NT_SWEEP_LIST]; /* texts for the layer's parser; "all" is expanded here */
+    int shape_count;                  /* 0: the first named shape */
+    int64_t batch[NT_SWEEP_LIST];
+    int batch_count;                  /* 0: the device kind's defaults */
+    nt_precision precision[NT_PRECISION_COUNT];
+    int precision_count;              /* 0: the device kind's defaults */
+    nt_layout layout[NT_LAYOUT_COUNT];
+    int layout_count;                 /* 0: nhwc */
+    nt_cache_mode cache[2];
+    int cache_count;                  /* 0: cold */
+    nt_fill fill;
+    const char *kernel;               /* only this kernel; NULL: all that are not hidden */
+    const nt_narrowing *narrowing;    /* --param */
+    int narrowing_count;
+    const char *where;                /* --where; NULL: none */
+    const char *strategy;             /* NULL: random */
+    nt_budget budget;
+    uint64_t seed;
+    double ci_rel;                    /* 0.005 */
+    double max_error;                 /* largest error_prec of a winner */
+    int compile_children;             /* 0: one a usable core, at most 16 */
+    bool resume, reuse, wait;
+    const char *command;              /* for the run record */
+} nt_sweep_options;
+
+/* State of the sweep for people, given at every change. Unknown times are NAN. */
+typedef struct nt_progress {
+    int unit, unit_count;     /* problem in work, from 1 */
+    const nt_problem *problem;
+    int64_t done, planned;    /* trials; planned 0 when the budget is time */
+    int64_t outcome[NT_OUTCOME_COUNT];
+    double best_ns;           /* of the problem in work */
+    double elapsed_s, eta_s;
+    const char *phase;        /* opening device, preparing inputs, compiling, timing, finals */
+} nt_progress;
+
+/* What was found for one problem. Trials are owned by the result. */
+typedef struct nt_unit_result {
+    nt_problem problem;
+    nt_cache_mode cache;
+    nt_extents extents;
+    int64_t outcome[NT_OUTCOME_COUNT];
+    double space_total, space_legal;
+    bool has_best;
+    nt_trial best;            /* with the finals' times where there were finals */
+    double first_ns;          /* the winner's time as first measured */
+    int tied;                 /* finalists not distinguishable from the winner */
+    int rule_count;
+    struct {
+        char kernel[NT_NAME_BYTES], rule[NT_NAME_BYTES];
+        nt_outcome outcome;
+        double time_ns;       /* NAN unless ok */
+    } rule[8];
+} nt_unit_result;
+
+typedef struct nt_sweep_result {
+    nt_run run;
+    nt_unit_result *unit;
+    int unit_count;
+    int interrupted_by;  /* signal number; 0 when it ran to its end */
+    bool resumed;        /* an earlier run was continued */
+    int64_t reused;      /* trials taken over by --reuse */
+    double compile_child_s; /* child-seconds of compiling */
+    int64_t compiles, cache_hits;
+} nt_sweep_result;
+
+typedef struct nt_sweep_events {
+    void *context;
+    void (*run)(void *context, const nt_run *run, bool resumed);
+    void (*trial)(void *context, const nt_trial *trial);         /* stored: id is set */
+    void (*progress)(void *context, const nt_progress *progress); /* a few times a second */
+    void (*unit)(void *context, const nt_unit_result *result);
+    void (*warning)(void *context, const char *id, const char *text);
+} nt_sweep_events;
+
+/* Runs a sweep. Results up to an error or interrupt are in *out (free with nt_sweep_result_done) and in the sink. */
+nt_status nt_sweep_run(const nt_sweep_options *options, nt_sink *sink, const nt_sweep_events *events,
+                       nt_sweep_result *out, nt_error *err);
+void nt_sweep_result_done(nt_sweep_result *result);
+
+/* Measures one configuration again: a sweep of a single candidate. `like` gives problem, kernel and params. */
+nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, nt_sink *sink,
+                         const nt_sweep_events *events, nt_sweep_result *out, nt_error *err);
+
+/* What would be tried, without a worker: for --dry-run. */
+typedef struct nt_dry_unit {
+    nt_problem problem;
+    nt_cache_mode cache;
+    const char *kernel;
+    double total, legal;
+    const nt_space *space; /* owned; for the rejections of each constraint */
+} nt_dry_unit;
+
+nt_status nt_sweep_dry_run(const nt_sweep_options *options, nt_dry_unit **out, int *count, nt_error *err);
+void nt_sweep_dry_free(nt_dry_unit *units, int count);
+
+#endif
