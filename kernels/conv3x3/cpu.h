@@ -1,0 +1,42 @@
+/* cpu.h: what the table rows of the CPU convolutions share: the register tile's constraints, weight packing, the launch. */
+#ifndef NT_CONV3X3_CPU_H
+#define NT_CONV3X3_CPU_H
+
+#include "kernels/conv3x3/conv3x3.h"
+#include "kernels/kernel.h"
+
+extern const char nt_embed_conv3x3_tile_cpu_c[], nt_embed_conv3x3_pack_cpu_c[];
+
+/* Every kernel has the parameters vector_bytes, positions and vectors of tile.cpu.c. AVX-512 has 32 registers, also for
+ * its 32-byte vectors; everything before has 16. Two multiply-adds a cycle with a latency of four want 8 sums. */
+#define NT_CPU_VECTOR_CONSTRAINTS                                                                                      \
+    {"vector_bytes == simd_bytes or 2 * vector_bytes == simd_bytes", "vectors are the processor's widest or half that"}, \
+    {"positions * vectors + vectors + (1 if elem_bytes == 1 else 0) <= (32 if simd_bytes >= 64 else 16)",              \
+     "the sums, weights and (int8) input of a tile fit the vector registers"},                                         \
+    {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"},                    \
+    {"k_blocks == 1 or (k_blocks - 1) * vectors * vector_bytes < 4 * k", "a work item has no more channels than the layer"}
+
+typedef struct nt_cpu_tile {
+    int64_t positions; /* output positions */
+    int64_t channels;  /* output channels */
+} nt_cpu_tile;
+
+/* From the parameters positions, vectors and vector_bytes. */
+nt_cpu_tile nt_cpu_tile_of(const nt_param *params, const nt_config *config);
+
+static inline int64_t nt_ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Limits that keep every index within 63 bits and the packed weights within reach; NULL when the problem is in them. */
+const char *nt_cpu_refuses(const nt_problem *problem);
+
+/* Adds the preparation stage of pack.cpu.c and its buffer to a plan. */
+void nt_cpu_pack_weights(const nt_problem *problem, nt_cpu_tile tile, int64_t c_block, nt_plan *plan);
+
+/* Begins stage 0: entry `convolve` over x * y * z work items with the arguments in, packed, out, c, k, h, w; the caller
+ * appends its own. NT_LAUNCH_FAILED when a grid extent does not fit. */
+nt_status nt_cpu_convolve(const nt_problem *problem, nt_plan *plan, int64_t x, int64_t y, int64_t z, nt_error *err);
+
+#endif

@@ -1,0 +1,278 @@
+/* reference.c: the fp64 reference of conv3x3 and the magnitude that its error bound multiplies.
+ *
+ * An output row is a sum of matrix products, (pixels x c) times (c x k), one for each tap; |x| conv |w| is the same over
+ * magnitudes, and Winograd's bound the same over the 16 places of transformed magnitudes. So one product of doubles,
+ * vectorised over output channels, carries everything. No rule of IEEE arithmetic is relaxed: vectors only regroup
+ * independent sums. */
+#include "kernels/conv3x3/conv3x3.h"
+
+#include "core/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 4, PIXELS = 4 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+
+/* ---- the product ------------------------------------------------------------------------------------------------------- */
+
+typedef struct matrix_product {
+    const double *a; /* [pixels][a_stride], c used */
+    const double *b; /* [c][k] */
+    double *out;     /* [pixels][k], added to */
+    int64_t pixels, c, k, a_stride; /* k a multiple of 2 * LANES */
+} matrix_product;
+
+/* `count` pixels by two vectors of output channels. */
+static inline __attribute__((always_inline)) void product_tile(const matrix_product *m, int64_t pixel, int64_t k,
+                                                               const int count)
+{
+    lanes sum[PIXELS][2];
+    double *out = m->out + pixel * m->k + k;
+    for (int p = 0; p < count; p++) {
+        sum[p][0] = *(const lanes *)(out + p * m->k);
+        sum[p][1] = *(const lanes *)(out + p * m->k + LANES);
+    }
+    const double *a = m->a + pixel * m->a_stride, *b = m->b + k;
+    for (int64_t c = 0; c < m->c; c++, b += m->k) {
+        lanes b0 = *(const lanes *)b, b1 = *(const lanes *)(b + LANES);
+        for (int p = 0; p < count; p++) {
+            sum[p][0] += b0 * a[p * m->a_stride + c];
+            sum[p][1] += b1 * a[p * m->a_stride + c];
+        }
+    }
+    for (int p = 0; p < count; p++) {
+        *(lanes *)(out + p * m->k) = sum[p][0];
+        *(lanes *)(out + p * m->k + LANES) = sum[p][1];
+    }
+}
+
+static inline __attribute__((always_inline)) void product_body(const matrix_product *m)
+{
+    for (int64_t k = 0; k < m->k; k += 2 * LANES) {
+        int64_t pixel = 0;
+        for (; pixel + PIXELS <= m->pixels; pixel += PIXELS)
+            product_tile(m, pixel, k, PIXELS);
+        for (; pixel < m->pixels; pixel++)
+            product_tile(m, pixel, k, 1);
+    }
+}
+
+static void product_any(const matrix_product *m)
+{
+    product_body(m);
+}
+
+#if defined(__x86_64__)
+/* The same text with wider vectors: the program itself is built for any x86-64. */
+__attribute__((target("avx2"))) static void product_avx2(const matrix_product *m)
+{
+    product_body(m);
+}
+#endif
+
+static void product(const matrix_product *m)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        product_avx2(m);
+        return;
+    }
+#endif
+    product_any(m);
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct operands {
+    nt_conv3x3 d;
+    bool is_nhwc;
+    int64_t k;       /* d.k padded to whole vectors */
+    double *weight;  /* [tap][c][k] */
+    double *line[3]; /* input rows y - 1, y, y + 1 as [w + 3][c]; a border of zeros left, two right */
+    double *sum;     /* [w + 1][k] */
+} operands;
+
+static double magnitude_or(double x, bool magnitude)
+{
+    return magnitude ? fabs(x) : x;
+}
+
+static void pack_weight(operands *o, const float *weight, bool magnitude)
+{
+    memset(o->weight, 0, (size_t)(9 * o->d.c * o->k) * sizeof *o->weight);
+    for (int64_t k = 0; k < o->d.k; k++)
+        for (int64_t tap = 0; tap < 9; tap++)
+            for (int64_t c = 0; c < o->d.c; c++) {
+                int64_t at = o->is_nhwc ? (k * 9 + tap) * o->d.c + c : (k * o->d.c + c) * 9 + tap;
+                o->weight[(tap * o->d.c + c) * o->k + k] = magnitude_or((double)weight[at], magnitude);
+            }
+}
+
+/* |G||g||G^T| over magnitudes in place of the nine taps: [16 places][c][k]. */
+static double *transform_weight(const operands *o)
+{
+    int64_t plane = o->d.c * o->k;
+    double *to = nt_alloc_zero((size_t)(16 * plane), sizeof *to);
+    static const double g[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}, {0, 0, 1}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int tap = 0; tap < 9; tap++) {
+                double factor = g[i][tap / 3] * g[j][tap % 3];
+                for (int64_t x = 0; factor != 0 && x < plane; x++)
+                    to[(4 * i + j) * plane + x] += factor * o->weight[tap * plane + x];
+            }
+    return to;
+}
+
+/* Input row y of an image with its border; rows outside are zeros. */
+static void pack_line(const operands *o, const float *image, int64_t y, bool magnitude, double *to)
+{
+    const nt_conv3x3 *d = &o->d;
+    memset(to, 0, (size_t)((d->w + 3) * d->c) * sizeof *to);
+    if (y < 0 || y >= d->h)
+        return;
+    for (int64_t x = 0; x < d->w; x++)
+        for (int64_t c = 0; c < d->c; c++) {
+            int64_t at = o->is_nhwc ? (y * d->w + x) * d->c + c : (c * d->h + y) * d->w + x;
+            to[(x + 1) * d->c + c] = magnitude_or((double)image[at], magnitude);
+        }
+}
+
+/* Output row `row` (counted through the batch) from sums [w][k]. */
+static void write_row(const operands *o, int64_t row, const double *sum, double *out)
+{
+    const nt_conv3x3 *d = &o->d;
+    int64_t image = row / d->h, y = row % d->h;
+    for (int64_t x = 0; x < d->w; x++)
+        for (int64_t k = 0; k < d->k; k++) {
+            int64_t at = o->is_nhwc ? (row * d->w + x) * d->k + k : ((image * d->k + k) * d->h + y) * d->w + x;
+            out[at] = sum[x * o->k + k];
+        }
+}
+
+static operands operands_of(const nt_problem *problem)
+{
+    operands o = {.d = nt_conv3x3_of(problem), .is_nhwc = problem->layout == NT_NHWC};
+    o.k = nt_conv3x3_of(problem).k + 2 * LANES - 1;
+    o.k -= o.k % (2 * LANES);
+    o.weight = nt_alloc_zero((size_t)(9 * o.d.c * o.k), sizeof *o.weight);
+    for (int i = 0; i < 3; i++)
+        o.line[i] = nt_alloc_zero((size_t)((o.d.w + 3) * o.d.c), sizeof *o.line[i]);
+    o.sum = nt_alloc_zero((size_t)((o.d.w + 1) * o.k), sizeof *o.sum);
+    return o;
+}
+
+static void operands_done(operands *o)
+{
+    free(o->weight);
+    for (int i = 0; i < 3; i++)
+        free(o->line[i]);
+    free(o->sum);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+/* out[row] = conv(in, weight), over values or over magnitudes; weights are packed. */
+static void direct_rows(operands *o, const float *in, bool magnitude, double *out, int64_t begin, int64_t end)
+{
+    const nt_conv3x3 *d = &o->d;
+    for (int64_t row = begin; row < end; row++) {
+        const float *image = in + row / d->h * d->c * d->h * d->w;
+        memset(o->sum, 0, (size_t)(d->w * o->k) * sizeof *o->sum);
+        for (int r = 0; r < 3; r++) {
+            pack_line(o, image, row % d->h + r - 1, magnitude, o->line[r]);
+            for (int q = 0; q < 3; q++)
+                product(&(matrix_product){o->line[r] + q * d->c, o->weight + (3 * r + q) * d->c * o->k, o->sum, d->w,
+                                          d->c, o->k, d->c});
+        }
+        write_row(o, row, o->sum, out);
+    }
+}
+
+/* |B^T||d||B| at column place j for one line of row place i: the two rows and columns that meet there. `from` is the
+ * sum of two lines; tile t begins at its pixel 2 t. */
+static void transform_columns(const operands *o, const double *from, int64_t tiles, int j, double *to)
+{
+    static const int pairs[4][2] = {{0, 2}, {1, 2}, {1, 2}, {1, 3}};
+    int64_t c = o->d.c;
+    for (int64_t t = 0; t < tiles; t++) {
+        const double *left = from + (2 * t + pairs[j][0]) * c, *right = from + (2 * t + pairs[j][1]) * c;
+        for (int64_t i = 0; i < c; i++)
+            to[t * c + i] = left[i] + right[i];
+    }
+}
+
+typedef struct winograd {
+    double *weight;  /* [16][c][k] */
+    double *rows[2]; /* two input rows; their sum in rows[0] */
+    double *tiles;   /* [tiles][c] */
+    double *places;  /* [tiles][k] */
+} winograd;
+
+/* Adds the products of place column j, over the row places of this output row, to the outputs that use it. */
+static void winograd_column(const operands *o, const winograd *v, const float *image, int64_t y, int j)
+{
+    static const int pairs[4][2] = {{0, 2}, {1, 2}, {1, 2}, {1, 3}};
+    const nt_conv3x3 *d = &o->d;
+    int64_t tiles = (d->w + 1) / 2, top = y / 2 * 2 - 1, plane = d->c * o->k;
+    memset(v->places, 0, (size_t)(tiles * o->k) * sizeof *v->places);
+    for (int n = 0; n < 3; n++) {
+        int i = n + (int)(y % 2); /* rows of |A^T|: 1 1 1 0 and 0 1 1 1 */
+        pack_line(o, image, top + pairs[i][0], true, v->rows[0]);
+        pack_line(o, image, top + pairs[i][1], true, v->rows[1]);
+        for (int64_t x = 0; x < (d->w + 3) * d->c; x++)
+            v->rows[0][x] += v->rows[1][x];
+        transform_columns(o, v->rows[0], tiles, j, v->tiles);
+        product(&(matrix_product){v->tiles, v->weight + (4 * i + j) * plane, v->places, tiles, d->c, o->k, d->c});
+    }
+    for (int64_t x = 0; x < d->w; x++) {
+        if (j - x % 2 < 0 || j - x % 2 > 2)
+            continue;
+        for (int64_t k = 0; k < o->k; k++)
+            o->sum[x * o->k + k] += v->places[x / 2 * o->k + k];
+    }
+}
+
+static void winograd_rows(operands *o, const float *in, double *out, int64_t begin, int64_t end)
+{
+    const nt_conv3x3 *d = &o->d;
+    int64_t tiles = (d->w + 1) / 2;
+    winograd v = {.weight = transform_weight(o),
+                  .rows = {o->line[0], o->line[1]},
+                  .tiles = nt_alloc_zero((size_t)(tiles * d->c), sizeof *v.tiles),
+                  .places = nt_alloc_zero((size_t)(tiles * o->k), sizeof *v.places)};
+    for (int64_t row = begin; row < end; row++) {
+        memset(o->sum, 0, (size_t)(d->w * o->k) * sizeof *o->sum);
+        for (int j = 0; j < 4; j++)
+            winograd_column(o, &v, in + row / d->h * d->c * d->h * d->w, row % d->h, j);
+        write_row(o, row, o->sum, out);
+    }
+    free(v.weight);
+    free(v.tiles);
+    free(v.places);
+}
+
+int64_t nt_conv3x3_reference_rows(const nt_problem *problem)
+{
+    return problem->batch * nt_shape_get(&problem->shape, "h");
+}
+
+void nt_conv3x3_reference(const nt_problem *problem, nt_bound bound, const float *in, const float *weight, double *out,
+                          double *abs, int64_t begin, int64_t end)
+{
+    if (begin >= end)
+        return;
+    operands o = operands_of(problem);
+    pack_weight(&o, weight, false);
+    direct_rows(&o, in, false, out, begin, end);
+    if (abs != NULL) {
+        pack_weight(&o, weight, true);
+        if (bound == NT_BOUND_WINOGRAD_F2)
+            winograd_rows(&o, in, abs, begin, end);
+        else
+            direct_rows(&o, in, true, abs, begin, end);
+    }
+    operands_done(&o);
+}
