@@ -1,0 +1,390 @@
+/* tensor_core_emulation.h: runs a tensor-core kernel's source on the host, lane by lane, so that its indexing is tested without a GPU.
+ *
+ * A test compiles kernel text with this file in front (-include) into a shared object and calls nt_host_run. Each lane
+ * is a coroutine; warp-wide instructions and barriers wait for the others. Warps run one after another as far as they
+ * can, and asynchronous copies happen at once (`eager`: a tile overwritten too early shows) or only when they are waited
+ * for (a tile read too early shows). Addresses are checked, shared memory starts as NaN, ldmatrix must be free of bank
+ * conflicts. The conversions nt_f16_to_f32 and nt_f32_to_f16 come from the program that loads the object. */
+#ifndef NT_TEST_TENSOR_CORE_EMULATION_H
+#define NT_TEST_TENSOR_CORE_EMULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define NT_HOST_EMULATION 1
+#define NT_ENTRY
+#define NT_INLINE static inline __attribute__((unused))
+#define __shared__
+#define __align__(bytes)
+#define __launch_bounds__(...)
+#define tiles nt_host_shared /* the kernel's name for dynamic shared memory */
+
+enum { HOST_MAX_THREADS = 512, HOST_STACK_BYTES = 64 * 1024, HOST_SHARED_BYTES = 228 * 1024, HOST_MAX_COPIES = 512 };
+
+typedef struct { float x, y; } float2;
+typedef struct { float x, y, z, w; } float4;
+typedef struct { unsigned x, y; } uint2;
+typedef struct { unsigned x, y, z, w; } uint4;
+typedef struct { unsigned x, y, z; } host_dim;
+
+extern float nt_f16_to_f32(uint16_t bits);
+extern uint16_t nt_f32_to_f16(float x);
+
+typedef struct host_copy {
+    unsigned to;
+    const void *from; /* NULL: zeros */
+    int group;
+} host_copy;
+
+typedef struct host_lane {
+    ucontext_t context;
+    char stack[HOST_STACK_BYTES];
+    host_dim index;
+    bool done;
+    host_copy copy[HOST_MAX_COPIES]; /* under way, oldest first */
+    int copies, group;
+    unsigned in[6]; /* what the lane brings to a warp-wide instruction, and takes away */
+    float sum[4];
+    unsigned out[4];
+} host_lane;
+
+typedef struct host_meeting { /* lanes that wait for each other */
+    int arrived, round;
+} host_meeting;
+
+unsigned char nt_host_shared[HOST_SHARED_BYTES] __attribute__((aligned(1024)));
+static host_lane *host_lanes, *host_now;
+static int host_threads, host_shared_used;
+static host_meeting host_warp[HOST_MAX_THREADS / 32], host_block;
+static ucontext_t host_main;
+static bool host_eager;
+static const uint64_t *host_args;
+static void *host_entry;
+static struct { const char *begin, *end; } host_range[4];
+static int host_ranges;
+static char host_error[256];
+static host_dim blockIdx, gridDim, blockDim;
+#define threadIdx (host_now->index)
+
+#define host_check(condition, ...)                                        \
+    do {                                                                  \
+        if (!(condition) && !host_error[0])                               \
+            snprintf(host_error, sizeof host_error, __VA_ARGS__);         \
+    } while (0)
+
+static void host_yield(void)
+{
+    swapcontext(&host_now->context, &host_main);
+}
+
+/* Waits for `count` lanes; the last one does `act` for all of them. */
+static void host_meet(host_meeting *meeting, int count, void (*act)(host_lane *first))
+{
+    int round = meeting->round;
+    if (++meeting->arrived == count) {
+        if (act)
+            act(&host_lanes[host_now->index.x / 32 * 32]);
+        meeting->arrived = 0;
+        meeting->round++;
+        return;
+    }
+    while (meeting->round == round)
+        host_yield();
+}
+
+static void host_meet_warp(void (*act)(host_lane *first))
+{
+    host_meet(&host_warp[host_now->index.x / 32], 32, act);
+}
+
+static void __syncthreads(void)
+{
+    host_meet(&host_block, host_threads, NULL);
+}
+
+/* ---- asynchronous copies ------------------------------------------------------------------------------------ */
+
+static void host_do_copy(const host_copy *copy)
+{
+    if (copy->from)
+        memcpy(nt_host_shared + copy->to, copy->from, 16);
+    else
+        memset(nt_host_shared + copy->to, 0, 16);
+}
+
+static bool host_in_range(const void *from, int bytes)
+{
+    for (int i = 0; i < host_ranges; i++)
+        if ((const char *)from >= host_range[i].begin && (const char *)from + bytes <= host_range[i].end)
+            return true;
+    return false;
+}
+
+static bool host_shared_valid(unsigned at)
+{
+    host_check(at % 16 == 0 && (int)at + 16 <= host_shared_used, "shared address %u of %d", at, host_shared_used);
+    return !host_error[0];
+}
+
+NT_INLINE void nt_copy_16(unsigned to, const void *from, bool valid)
+{
+    if (!host_shared_valid(to))
+        return;
+    host_check(!valid || (host_in_range(from, 16) && (uintptr_t)from % 16 == 0), "copy from %p", from);
+    host_check(host_now->copies < HOST_MAX_COPIES, "too many copies under way");
+    if (host_error[0])
+        return;
+    host_copy copy = {to, valid ? from : NULL, host_now->group};
+    if (host_eager)
+        host_do_copy(&copy);
+    else
+        host_now->copy[host_now->copies++] = copy;
+}
+
+#define nt_copy_16_l1 nt_copy_16
+
+NT_INLINE void nt_copy_commit(void)
+{
+    host_now->group++;
+}
+
+NT_INLINE void nt_copy_wait(int pending)
+{
+    int kept = 0;
+    for (int i = 0; i < host_now->copies; i++)
+        if (host_now->copy[i].group < host_now->group - pending)
+            host_do_copy(&host_now->copy[i]);
+        else
+            host_now->copy[kept++] = host_now->copy[i];
+    host_now->copies = kept;
+}
+
+NT_INLINE void nt_store_shared_16(unsigned to, const unsigned word[4])
+{
+    if (host_shared_valid(to))
+        memcpy(nt_host_shared + to, word, 16);
+}
+
+NT_INLINE unsigned nt_shared_address(const void *shared)
+{
+    return (unsigned)((const unsigned char *)shared - nt_host_shared);
+}
+
+/* ---- warp-wide instructions --------------------------------------------------------------------------------- */
+
+static void host_load_matrices(host_lane *lane)
+{
+    for (int m = 0; m < 4; m++) {
+        unsigned banks = 0;
+        for (int row = 0; row < 8; row++) {
+            unsigned at = lane[m * 8 + row].in[0];
+            if (!host_shared_valid(at))
+                return;
+            banks |= 1u << at / 16 % 8;
+            for (int word = 0; word < 4; word++)
+                memcpy(&lane[row * 4 + word].out[m], nt_host_shared + at + word * 4, 4);
+        }
+        host_check(banks == 0xff, "bank conflict in ldmatrix");
+    }
+}
+
+NT_INLINE void nt_load_matrices(unsigned word[4], unsigned address)
+{
+    host_now->in[0] = address;
+    host_meet_warp(host_load_matrices);
+    memcpy(word, host_now->out, 16);
+}
+
+static float host_bits(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+NT_INLINE float nt_bits_to_f32(unsigned bits)
+{
+    return host_bits(bits);
+}
+
+NT_INLINE unsigned nt_f32_to_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+NT_INLINE unsigned nt_round_tf32(unsigned bits)
+{
+    return (bits + 0x1000u) & ~0x1fffu;
+}
+
+#ifdef NT_PRECISION_TF32
+#define HOST_PER_WORD 1
+#else
+#define HOST_PER_WORD 2
+#endif
+
+/* Element k of a fragment row that lies in lanes q, q + 1, ... of a quad: words 0 and `next` hold its two halves. */
+static float host_operand(const host_lane *quad, int first, int next, int k)
+{
+    int word = k / HOST_PER_WORD;
+    unsigned bits = quad[word % 4].in[first + word / 4 * next];
+#if defined(NT_PRECISION_TF32)
+    return host_bits(bits & ~0x1fffu);
+#else
+    unsigned short half = (unsigned short)(k % 2 ? bits >> 16 : bits & 0xffffu);
+#if defined(NT_PRECISION_BF16)
+    return host_bits((unsigned)half << 16);
+#else
+    return nt_f16_to_f32(half);
+#endif
+#endif
+}
+
+/* PTX ISA, fragments of m16n8: a[0], a[2] are row l / 4, a[1], a[3] row l / 4 + 8; b is column l / 4. */
+static void host_mma(host_lane *lane)
+{
+    for (int row = 0; row < 16; row++)
+        for (int column = 0; column < 8; column++) {
+            float *sum = &lane[row % 8 * 4 + column / 2].sum[row / 8 * 2 + column % 2];
+            for (int k = 0; k < 8 * HOST_PER_WORD; k++)
+                *sum += host_operand(lane + row % 8 * 4, row / 8, 2, k) * host_operand(lane + column * 4, 4, 1, k);
+        }
+}
+
+NT_INLINE void nt_mma(float sum[4], const unsigned a[4], const unsigned b[2])
+{
+    memcpy(host_now->in, a, 16);
+    memcpy(host_now->in + 4, b, 8);
+    memcpy(host_now->sum, sum, 16);
+    host_meet_warp(host_mma);
+    memcpy(sum, host_now->sum, 16);
+}
+
+NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
+{
+    host_now->in[0] = value;
+    host_meet_warp(NULL);
+    unsigned got = host_lanes[host_now->index.x ^ (unsigned)lane_mask].in[0];
+    host_meet_warp(NULL); /* nobody may bring a new value before all have taken this one */
+    return got;
+}
+
+#ifndef NT_PRECISION_TF32
+NT_INLINE unsigned short nt_f32_to_bf16(float x); /* prelude.cuh */
+
+NT_INLINE unsigned nt_pack_2(float low, float high)
+{
+#if defined(NT_PRECISION_BF16)
+    return nt_f32_to_bf16(low) | (unsigned)nt_f32_to_bf16(high) << 16;
+#else
+    return nt_f32_to_f16(low) | (unsigned)nt_f32_to_f16(high) << 16;
+#endif
+}
+#endif
+
+NT_INLINE float2 make_float2(float x, float y)
+{
+    return (float2){x, y};
+}
+
+NT_INLINE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return (uint4){x, y, z, w};
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------ */
+
+typedef void (*host_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                              uint64_t, uint64_t, uint64_t);
+
+/* Integers and pointers travel alike in the calling conventions of the hosts that run this. */
+static void host_start(void)
+{
+    const uint64_t *a = host_args;
+    ((host_function)host_entry)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+    host_now->done = true;
+    host_yield();
+}
+
+static void host_start_lanes(void)
+{
+    memset(nt_host_shared, 0xff, sizeof nt_host_shared);
+    for (int i = 0; i < host_threads; i++) {
+        host_lane *lane = &host_lanes[i];
+        lane->index = (host_dim){(unsigned)i, 0, 0};
+        lane->done = false;
+        lane->copies = lane->group = 0;
+        getcontext(&lane->context);
+        lane->context.uc_stack.ss_sp = lane->stack;
+        lane->context.uc_stack.ss_size = sizeof lane->stack;
+        lane->context.uc_link = NULL;
+        makecontext(&lane->context, host_start, 0);
+    }
+}
+
+/* Runs a warp until all its lanes have ended or wait at the block's barrier. */
+static void host_run_warp(int warp)
+{
+    for (int idle = 0; idle < 2;) {
+        int round = host_warp[warp].round, block = host_block.arrived + host_block.round;
+        for (int i = warp * 32; i < warp * 32 + 32; i++)
+            if (!host_lanes[i].done) {
+                host_now = &host_lanes[i];
+                swapcontext(&host_main, &host_now->context);
+            }
+        idle = round == host_warp[warp].round && block == host_block.arrived + host_block.round ? idle + 1 : 0;
+    }
+}
+
+static bool host_run_block(void)
+{
+    host_start_lanes();
+    for (int turns = 0; turns < 100000 && !host_error[0]; turns++) {
+        bool done = true;
+        for (int warp = 0; warp < host_threads / 32; warp++)
+            host_run_warp(warp);
+        for (int i = 0; i < host_threads; i++)
+            done = done && host_lanes[i].done;
+        if (done)
+            return true;
+    }
+    host_check(false, "lanes wait for each other for ever");
+    return false;
+}
+
+/* Memory that asynchronous copies may read. */
+void nt_host_allow(const void *begin, size_t bytes)
+{
+    host_range[host_ranges].begin = begin;
+    host_range[host_ranges++].end = (const char *)begin + bytes;
+}
+
+/* Runs a grid; returns NULL, or what went wrong. */
+const char *nt_host_run(void *entry, const uint64_t args[12], const uint32_t grid[3], uint32_t threads,
+                        uint32_t shared_bytes, bool eager)
+{
+    host_entry = entry;
+    host_args = args;
+    host_threads = (int)threads;
+    host_shared_used = (int)shared_bytes;
+    host_eager = eager;
+    host_error[0] = '\0';
+    gridDim = (host_dim){grid[0], grid[1], grid[2]};
+    blockDim = (host_dim){threads, 1, 1};
+    host_lanes = calloc(threads, sizeof *host_lanes);
+    bool ok = host_lanes != NULL;
+    for (uint32_t block = 0; ok && block < grid[0] * grid[1] * grid[2]; block++) {
+        blockIdx = (host_dim){block % grid[0], block / grid[0] % grid[1], block / grid[0] / grid[1]};
+        ok = host_run_block();
+    }
+    free(host_lanes);
+    return ok ? NULL : host_error;
+}
+
+#endif
