@@ -10,13 +10,17 @@ const int nt_layer_count = sizeof nt_layers / sizeof nt_layers[0];
 
 /* One extern and one row each; rows of a layer and device are swept in this order. */
 extern const nt_kernel nt_kernel_conv3x3_cpu_direct, nt_kernel_conv3x3_cpu_im2col, nt_kernel_conv3x3_cpu_winograd;
-extern const nt_kernel nt_kernel_conv3x3_cuda_igemm;
+extern const nt_kernel nt_kernel_conv3x3_cuda_direct, nt_kernel_conv3x3_cuda_igemm, nt_kernel_conv3x3_cuda_fault;
+extern const nt_kernel nt_kernel_conv3x3_fake;
 
 const nt_kernel *const nt_kernels[] = {
     &nt_kernel_conv3x3_cpu_direct,
     &nt_kernel_conv3x3_cpu_im2col,
     &nt_kernel_conv3x3_cpu_winograd,
+    &nt_kernel_conv3x3_cuda_direct,
     &nt_kernel_conv3x3_cuda_igemm,
+    &nt_kernel_conv3x3_cuda_fault,
+    &nt_kernel_conv3x3_fake,
 };
 const int nt_kernel_count = sizeof nt_kernels / sizeof nt_kernels[0];
 
