@@ -78,16 +78,17 @@ static double plain_log(double x)
     return (double)exponent * 0.69314718055994530942 + 2 * s * series;
 }
 
-/* Acklam's approximation of the inverse normal distribution. q = p - 1/2; below 0.02425 from either end the tail. */
+/* Acklam's approximation of the inverse normal distribution. q = p - 1/2; below 0.02425 from either end the tail. In
+ * doubles: the polynomials cancel, and fp32 would leave four digits of the answer. */
 #define TAIL 0.47575f
 
-static inline float middle(float q)
+static inline double middle(double q)
 {
-    float r = q * q;
-    float above = ((((-3.969683028665376e+01f * r + 2.209460984245205e+02f) * r - 2.759285104469687e+02f) * r +
-                    1.383577518672690e+02f) * r - 3.066479806614716e+01f) * r + 2.506628277459239e+00f;
-    float below = ((((-5.447609879822406e+01f * r + 1.615858368580409e+02f) * r - 1.556989798598866e+02f) * r +
-                    6.680131188771972e+01f) * r - 1.328068155288572e+01f) * r + 1.0f;
+    double r = q * q;
+    double above = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
+                    1.383577518672690e+02) * r - 3.066479806614716e+01) * r + 2.506628277459239e+00;
+    double below = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
+                    6.680131188771972e+01) * r - 1.328068155288572e+01) * r + 1.0;
     return q * above / below;
 }
 
@@ -114,7 +115,7 @@ static void shape_normal(const int32_t *drawn, float *out, size_t n)
     float q[BLOCK];
     for (size_t i = 0; i < n; i++) {
         q[i] = ((float)drawn[i] + 0.5f) * 0x1p-24f;
-        out[i] = middle(q[i]);
+        out[i] = (float)middle((double)q[i]);
     }
     for (size_t i = 0; i < n; i++)
         if (q[i] > TAIL || q[i] < -TAIL)

@@ -41,8 +41,8 @@ static nt_text scaled(double value, const unit *units)
         at++;
     double shown = value / units[at].factor;
     nt_text text;
-    /* 1000 to 1023 KiB, and what is beyond the largest unit, want all their digits and no exponent. */
-    const char *format = fabs(shown) >= 999.5 ? "%.0f%s%s" : "%.3g%s%s";
+    /* 1000 to 1023 KiB, and what is beyond the largest unit, want all their digits and no exponent within reason. */
+    const char *format = fabs(shown) >= 999.5 && fabs(shown) < 1e9 ? "%.0f%s%s" : "%.3g%s%s";
     snprintf(text.s, sizeof text.s, format, shown, units[at].name[0] ? " " : "", units[at].name);
     return text;
 }
@@ -89,7 +89,9 @@ nt_text nt_text_duration_s(double seconds)
         return unknown();
     nt_text text;
     double whole = floor(seconds + 0.5);
-    if (seconds < 9.95)
+    if (seconds > 1e12)
+        snprintf(text.s, sizeof text.s, "%.3g h", seconds / 3600);
+    else if (seconds < 9.95)
         snprintf(text.s, sizeof text.s, "%.2g s", seconds);
     else if (whole < 60)
         snprintf(text.s, sizeof text.s, "%.0f s", whole);
