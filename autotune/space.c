@@ -1,0 +1,230 @@
+/* space.c: a space once it is found: sorted numbers, one for each legal configuration, and the questions about them.
+ * The number of a configuration has one digit for each parameter, the first parameter's weighing most. */
+#include "autotune/space.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/space_model.h"
+#include "core/mem.h"
+
+/* At some 30 ns each, half a minute. */
+#define MOST_WORK UINT64_C(1000000000)
+
+struct nt_space {
+    nt_space_model model;
+    nt_space_codes codes;
+};
+
+/* ---- building --------------------------------------------------------------------------------------------------- */
+
+static int by_narrow(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_wide(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void settle(nt_space_codes *codes, bool sorted)
+{
+    if (codes->wide != NULL) {
+        codes->wide = nt_realloc_array(codes->wide, codes->count, sizeof *codes->wide);
+        if (!sorted)
+            qsort(codes->wide, codes->count, sizeof *codes->wide, by_wide);
+    } else {
+        codes->narrow = nt_realloc_array(codes->narrow, codes->count, sizeof *codes->narrow);
+        if (!sorted)
+            qsort(codes->narrow, codes->count, sizeof *codes->narrow, by_narrow);
+    }
+    codes->capacity = codes->count;
+}
+
+static nt_status fail_large(const nt_space_model *model, nt_space_ending ending, nt_error *err)
+{
+    if (ending == NT_SPACE_TOO_MANY)
+        nt_fail(err, NT_USAGE, "kernel '%s' has more than %d legal configurations", model->kernel->name,
+                NT_SPACE_MOST);
+    else
+        nt_fail(err, NT_USAGE, "kernel '%s' has %llu combinations of parameter values, too many to search",
+                model->kernel->name, (unsigned long long)model->total);
+    return nt_hint(err, "narrow it with --param NAME=VALUE,.. or --where");
+}
+
+nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, const nt_device_info *device,
+                         const nt_narrowing *narrowing, int narrowing_count, const char *where, nt_space **out,
+                         nt_error *err)
+{
+    *out = NULL;
+    nt_space *space = nt_alloc_zero(1, sizeof *space);
+    nt_status status =
+        nt_space_model_init(&space->model, kernel, problem, device, narrowing, narrowing_count, where, err);
+    if (status == NT_OK) {
+        bool sorted;
+        nt_space_limits limits = {.legal = NT_SPACE_MOST, .work = MOST_WORK};
+        nt_space_ending ending = nt_space_search(&space->model, limits, &space->codes, &sorted);
+        if (ending != NT_SPACE_COMPLETE) {
+            fail_large(&space->model, ending, err);
+            status = NT_USAGE;
+        } else if (space->codes.count == 0) {
+            status = nt_space_fail_empty(&space->model, err);
+        } else {
+            settle(&space->codes, sorted);
+        }
+    }
+    if (status != NT_OK) {
+        nt_space_free(space);
+        return status;
+    }
+    *out = space;
+    return NT_OK;
+}
+
+void nt_space_free(nt_space *space)
+{
+    if (space == NULL)
+        return;
+    nt_space_model_done(&space->model);
+    free(space->codes.narrow);
+    free(space->codes.wide);
+    free(space);
+}
+
+const nt_kernel *nt_space_kernel(const nt_space *space)
+{
+    return space->model.kernel;
+}
+
+uint64_t nt_space_size(const nt_space *space)
+{
+    return space->codes.count;
+}
+
+uint64_t nt_space_total(const nt_space *space)
+{
+    return space->model.total;
+}
+
+/* ---- numbers and configurations --------------------------------------------------------------------------------- */
+
+static uint64_t code_at(const nt_space *space, uint64_t index)
+{
+    return space->codes.wide != NULL ? space->codes.wide[index] : space->codes.narrow[index];
+}
+
+static int digit_of(const nt_space_axis *axis, uint64_t code)
+{
+    return (int)(code / axis->weight % (uint64_t)axis->count);
+}
+
+static bool find_code(const nt_space *space, uint64_t code, uint64_t *index)
+{
+    uint64_t low = 0, high = space->codes.count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (code_at(space, middle) < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *index = low;
+    return low < space->codes.count && code_at(space, low) == code;
+}
+
+void nt_space_config(const nt_space *space, uint64_t index, nt_config *out)
+{
+    assert(index < space->codes.count);
+    uint64_t code = code_at(space, index);
+    *out = (nt_config){.count = space->model.axis_count};
+    for (int i = 0; i < out->count; i++) {
+        const nt_space_axis *axis = &space->model.axis[i];
+        out->index[i] = axis->listed[digit_of(axis, code)];
+    }
+}
+
+/* The parameter whose value was not kept; -1 when all were. */
+static int find_dropped(const nt_space *space, const nt_config *config)
+{
+    for (int i = 0; i < space->model.axis_count; i++)
+        if (space->model.axis[i].digit[config->index[i]] < 0)
+            return i;
+    return -1;
+}
+
+bool nt_space_index(const nt_space *space, const nt_config *config, uint64_t *index)
+{
+    assert(config->count == space->model.axis_count);
+    if (find_dropped(space, config) >= 0)
+        return false;
+    uint64_t code = 0;
+    for (int i = 0; i < config->count; i++) {
+        const nt_space_axis *axis = &space->model.axis[i];
+        code += (uint64_t)axis->digit[config->index[i]] * axis->weight;
+    }
+    return find_code(space, code, index);
+}
+
+void nt_space_why_not(const nt_space *space, const nt_config *config, char *out, size_t capacity)
+{
+    const nt_space_model *model = &space->model;
+    nt_str text = {0};
+    nt_expr_value value[NT_EXPR_MAX_SYMBOLS];
+    memcpy(value, model->value, sizeof value);
+    for (int i = 0; i < config->count; i++)
+        value[i] = nt_expr_of_value(nt_param_value(&model->kernel->params[i], config->index[i]));
+    for (int i = 0; i < model->constraint_count && text.length == 0; i++) {
+        nt_expr_truth truth = nt_expr_test(model->constraint[i].expr, value, NULL);
+        if (truth == NT_EXPR_IS_FALSE || truth == NT_EXPR_IS_FAULT)
+            nt_space_show_constraint(model, i, &text);
+    }
+    int dropped = find_dropped(space, config);
+    if (text.length == 0 && dropped >= 0) {
+        nt_str_add(&text, "--param leaves out ");
+        nt_str_addf(&text, "%s=", model->kernel->params[dropped].name);
+        nt_value_print(&text, nt_param_value(&model->kernel->params[dropped], config->index[dropped]));
+    } else if (text.length > 0) {
+        nt_str_add(&text, " does not hold");
+    }
+    nt_copy(out, capacity, nt_str_text(&text));
+    nt_str_done(&text);
+}
+
+/* ---- neighbours, rejections ------------------------------------------------------------------------------------- */
+
+size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourhood kind, uint64_t *out,
+                           size_t capacity)
+{
+    uint64_t code = code_at(space, index);
+    size_t count = 0;
+    for (int i = 0; i < space->model.axis_count; i++) {
+        const nt_space_axis *axis = &space->model.axis[i];
+        int own = digit_of(axis, code);
+        for (int digit = 0; digit < axis->count; digit++) {
+            if (digit == own || (kind == NT_NEIGHBOUR_ADJACENT && abs(digit - own) != 1))
+                continue;
+            uint64_t there = code + (uint64_t)digit * axis->weight - (uint64_t)own * axis->weight, found;
+            if (!find_code(space, there, &found))
+                continue;
+            if (count < capacity)
+                out[count] = found;
+            count++;
+        }
+    }
+    return count;
+}
+
+int nt_space_rejection_count(const nt_space *space)
+{
+    return space->model.constraint_count;
+}
+
+nt_space_rejection nt_space_rejection_of(const nt_space *space, int constraint)
+{
+    assert(constraint >= 0 && constraint < space->model.constraint_count);
+    return nt_space_count_alone(&space->model, constraint);
+}

@@ -1,0 +1,34 @@
+/* strategies.c: every search strategy. Adding one is a line here and its extern in strategy.h. */
+#include "autotune/strategy.h"
+
+#include <string.h>
+
+const nt_strategy *const nt_strategies[] = {
+    &nt_strategy_random,
+    &nt_strategy_exhaustive,
+};
+const int nt_strategy_count = sizeof nt_strategies / sizeof nt_strategies[0];
+
+nt_status nt_strategy_find(const char *name, const nt_strategy **out, nt_error *err)
+{
+    const char *names[sizeof nt_strategies / sizeof nt_strategies[0]];
+    *out = name == NULL ? nt_strategies[0] : NULL;
+    for (int i = 0; i < nt_strategy_count && *out == NULL; i++) {
+        names[i] = nt_strategies[i]->name;
+        if (strcmp(names[i], name) == 0)
+            *out = nt_strategies[i];
+    }
+    if (*out != NULL)
+        return NT_OK;
+    int nearest = nt_nearest(name, names, nt_strategy_count);
+    nt_str hint = {0};
+    if (nearest >= 0)
+        nt_str_addf(&hint, "did you mean '%s'? ", names[nearest]);
+    nt_str_add(&hint, "strategies:");
+    for (int i = 0; i < nt_strategy_count; i++)
+        nt_str_addf(&hint, "%s %s", i == 0 ? "" : ",", names[i]);
+    nt_fail(err, NT_USAGE, "unknown strategy '%s'", name);
+    nt_hint(err, "%s", nt_str_text(&hint));
+    nt_str_done(&hint);
+    return NT_USAGE;
+}

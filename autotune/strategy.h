@@ -1,0 +1,58 @@
+/* strategy.h: what a search strategy is: ask and tell.
+ *
+ * One instance searches one problem, over the union of its kernels' spaces: a candidate is a kernel and the number of a
+ * configuration in its space. A strategy sees the spaces (sizes, parameters, legality, neighbours), its seed and what it
+ * is told, and nothing else: no clock, no device, no file. Given the same setup and the same answers in the same order
+ * it asks the same candidates.
+ *
+ * To add one: a file with a const nt_strategy, and its row in strategies.c. */
+#ifndef NT_STRATEGY_H
+#define NT_STRATEGY_H
+
+#include "autotune/space.h"
+
+typedef struct nt_candidate {
+    int kernel;     /* position in nt_strategy_setup.space */
+    uint64_t index; /* in that space */
+} nt_candidate;
+
+/* The spaces must outlive the instance; the array of pointers and `exclude` are copied. */
+typedef struct nt_strategy_setup {
+    const nt_space *const *space;
+    int kernel_count; /* at least 1 */
+    uint64_t seed;
+    /* Not to be asked: what the sweep measures first (defaults, rules of thumb) or has from an earlier run. Repeats do
+     * no harm. Their results may be told all the same. */
+    const nt_candidate *exclude;
+    size_t exclude_count;
+} nt_strategy_setup;
+
+typedef struct nt_answer {
+    nt_candidate candidate;
+    nt_outcome outcome;
+    double time_ns; /* NAN unless ok; of an abandoned candidate the time of its probe */
+} nt_answer;
+
+typedef struct nt_strategy {
+    const char *name;
+    const char *summary; /* one line */
+
+    void *(*create)(const nt_strategy_setup *setup);
+    /* Fills up to n candidates and returns how many; several may be in flight. Never one that was asked before or is
+     * excluded. Fewer than n: the strategy waits for answers, or, when none of its candidates is in flight and it gives
+     * none, the search is over. */
+    size_t (*ask)(void *state, nt_candidate *out, size_t n);
+    /* In any order. Answers to excluded candidates are welcome, others than these and the asked ones are not. */
+    void (*tell)(void *state, const nt_answer *answer);
+    void (*destroy)(void *state); /* NULL allowed */
+} nt_strategy;
+
+extern const nt_strategy *const nt_strategies[]; /* the first is the default */
+extern const int nt_strategy_count;
+
+/* NT_USAGE with the nearest and all names; NULL gives the default. */
+nt_status nt_strategy_find(const char *name, const nt_strategy **out, nt_error *err);
+
+extern const nt_strategy nt_strategy_random, nt_strategy_exhaustive;
+
+#endif
