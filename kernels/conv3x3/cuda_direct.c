@@ -27,23 +27,27 @@ static const nt_param params[] = {
      .use = NT_PARAM_LAUNCH},
 };
 
+#define THREADS "(block_x * block_y)"
+/* Expressions do not know the layout, so rows of the staged tiles are counted for the worse one. */
+#define STAGED_BYTES "(buffers * (block_x + block_y) * max(tile_w, tile_k) * (c_step + vec) * 4)"
+#define TILE_REGISTERS "(tile_w * tile_k + tile_w * vec + 20)"
+
 static const nt_constraint constraints[] = {
-    {"64 <= block_x * block_y <= max_threads", "a block has 64 threads or more, up to the device's limit"},
-    {"vec <= c_step", "a step holds at least one vector"},
+    {"64 <= " THREADS " <= max_threads", "a block has 64 threads or more, up to the device's limit"},
     {"unroll * vec <= c_step", "no more can be unrolled than a step has"},
     {"tile_w * tile_k * vec * unroll <= 1024", "longer loop bodies leave the instruction cache"},
     {"smem or buffers == 1", "buffers are of shared memory"},
-    {"not smem or buffers * (block_x * max(tile_w, tile_k) + block_y * max(tile_w, tile_k)) * (c_step + vec) * 4 "
-     "<= smem_per_block",
-     "the staged tiles fit in shared memory"},
-    {"not smem or (block_x * tile_k + block_y * tile_w) * c_step <= 32 * block_x * block_y",
+    {"not smem or " STAGED_BYTES " <= smem_per_block", "the staged tiles fit in shared memory"},
+    {"not smem or (block_x * tile_k + block_y * tile_w) * c_step <= 32 * " THREADS,
      "a thread's share of the next step fits in registers"},
-    {"block_x * block_y * (tile_w * tile_k + tile_w * vec + 20) <= regs_per_block",
-     "accumulators and operands of a block fit in the registers"},
+    {THREADS " * " TILE_REGISTERS " <= regs_per_block", "accumulators and operands of a block fit in the registers"},
     {"launch_bounds or min_blocks == 1", "min_blocks is part of the launch bounds"},
-    {"not launch_bounds or min_blocks * block_x * block_y <= 1024", "a SM holds min_blocks blocks on every device"},
-    {"not launch_bounds or min_blocks * block_x * block_y * (tile_w * tile_k + tile_w * vec + 20) <= regs_per_sm",
+    {"min_blocks == 1 or min_blocks * " THREADS " <= 1024", "an SM holds min_blocks blocks on every device"},
+    {"min_blocks == 1 or min_blocks * " THREADS " * " TILE_REGISTERS " <= regs_per_sm",
      "accumulators and operands of min_blocks blocks fit in the registers"},
+    {"tile_k == 1 or min(block_x, block_y) * tile_k < 2 * k", "smaller tiles hold all output channels"},
+    {"tile_w == 1 or min(block_x, block_y) * tile_w < 2 * n * h * w", "smaller tiles hold all pixels"},
+    {"group == 1 or min(block_x, block_y) * tile_k < k", "one channel tile has no order to choose"},
 };
 
 static const nt_rule rules[] = {
@@ -85,13 +89,12 @@ static int64_t smem_bytes(const nt_config *config, int64_t pixels, int64_t chann
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
-    const nt_shape *shape = &problem->shape;
-    int64_t c = nt_shape_get(shape, "c"), k = nt_shape_get(shape, "k");
-    int64_t h = nt_shape_get(shape, "h"), w = nt_shape_get(shape, "w"), pixels = problem->batch * h * w;
+    nt_conv3x3 q = nt_conv3x3_of(problem);
+    int64_t pixels = q.n * q.h * q.w;
     int64_t x = value(config, "block_x"), y = value(config, "block_y");
     bool nchw = problem->layout == NT_NCHW;
     int64_t tile_p = (nchw ? x : y) * value(config, "tile_w"), tile_c = (nchw ? y : x) * value(config, "tile_k");
-    int64_t pixel_tiles = ceil_div(pixels, tile_p), blocks = pixel_tiles * ceil_div(k, tile_c);
+    int64_t pixel_tiles = ceil_div(pixels, tile_p), blocks = pixel_tiles * ceil_div(q.k, tile_c);
     int64_t smem = smem_bytes(config, tile_p, tile_c), group = value(config, "group");
     if (blocks > INT32_MAX)
         return nt_fail(err, NT_LAUNCH_FAILED, "%lld blocks, a grid holds 2147483647: larger tiles are needed",
@@ -107,10 +110,10 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
     nt_stage_arg_i32(stage, pixels);
-    nt_stage_arg_i32(stage, c);
-    nt_stage_arg_i32(stage, k);
-    nt_stage_arg_i32(stage, h);
-    nt_stage_arg_i32(stage, w);
+    nt_stage_arg_i32(stage, q.c);
+    nt_stage_arg_i32(stage, q.k);
+    nt_stage_arg_i32(stage, q.h);
+    nt_stage_arg_i32(stage, q.w);
     nt_stage_arg_i32(stage, group < pixel_tiles ? group : pixel_tiles);
     return NT_OK;
 }

@@ -24,9 +24,8 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
 {
     (void)device;
     (void)err;
-    const nt_shape *shape = &problem->shape;
-    int64_t h = nt_shape_get(shape, "h"), w = nt_shape_get(shape, "w"), k = nt_shape_get(shape, "k");
-    int64_t count = problem->batch * h * w * k;
+    nt_conv3x3 q = nt_conv3x3_of(problem);
+    int64_t count = q.n * q.h * q.w * q.k;
     *out = (nt_plan){.stage_count = 1};
     nt_stage *stage = &out->stage[0];
     if (config->index[0] == FAULT_LAUNCH) {
@@ -39,10 +38,10 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
     nt_stage_arg_i64(stage, count);
-    nt_stage_arg_i32(stage, nt_shape_get(shape, "c"));
-    nt_stage_arg_i32(stage, k);
-    nt_stage_arg_i32(stage, h);
-    nt_stage_arg_i32(stage, w);
+    nt_stage_arg_i32(stage, q.c);
+    nt_stage_arg_i32(stage, q.k);
+    nt_stage_arg_i32(stage, q.h);
+    nt_stage_arg_i32(stage, q.w);
     nt_stage_arg_i32(stage, config->index[0]);
     return NT_OK;
 }
@@ -50,8 +49,8 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
 static const char *refuses(const nt_problem *problem)
 {
     const char *refusal = nt__conv3x3_cuda_refuses(problem);
-    int64_t pixels = nt_shape_get(&problem->shape, "h") * nt_shape_get(&problem->shape, "w");
-    if (refusal == NULL && pixels * problem->batch > ((int64_t)1 << 37) / nt_shape_get(&problem->shape, "k"))
+    nt_conv3x3 q = nt_conv3x3_of(problem);
+    if (refusal == NULL && q.n * q.h * q.w > ((int64_t)1 << 37) / q.k)
         refusal = "outputs must be at most 2^37";
     return refusal;
 }

@@ -20,40 +20,38 @@ static bool exceeds(int64_t a, int64_t b, int64_t limit)
 
 const char *nt__conv3x3_cuda_refuses(const nt_problem *problem)
 {
-    int64_t h = nt_shape_get(&problem->shape, "h"), w = nt_shape_get(&problem->shape, "w");
-    if (exceeds(h, w, PIXEL_LIMIT) || exceeds(h * w, problem->batch, PIXEL_LIMIT))
+    nt_conv3x3 q = nt_conv3x3_of(problem);
+    if (exceeds(q.h, q.w, PIXEL_LIMIT) || exceeds(q.h * q.w, q.n, PIXEL_LIMIT))
         return "batch x height x width must be below 2^31 - 65536";
-    if (nt_shape_get(&problem->shape, "c") > CHANNEL_LIMIT || nt_shape_get(&problem->shape, "k") > CHANNEL_LIMIT)
+    if (q.c > CHANNEL_LIMIT || q.k > CHANNEL_LIMIT)
         return "channels must be at most 2^26";
     return NULL;
 }
 
 nt_status nt__conv3x3_reference_cuda_plan(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err)
 {
-    const nt_shape *shape = &problem->shape;
-    int64_t c = nt_shape_get(shape, "c"), k = nt_shape_get(shape, "k");
-    int64_t h = nt_shape_get(shape, "h"), w = nt_shape_get(shape, "w");
+    nt_conv3x3 q = nt_conv3x3_of(problem);
     bool winograd = bound == NT_BOUND_WINOGRAD_F2;
     int64_t per_block = winograd ? SIDE : SIDE * BLOCKED;
     const char *refusal = nt__conv3x3_cuda_refuses(problem);
-    if (refusal == NULL && ceil_div(k, per_block) > MAX_GRID_Y)
+    if (refusal == NULL && ceil_div(q.k, per_block) > MAX_GRID_Y)
         refusal = "output channels must be at most 1048560";
     if (refusal != NULL)
         return nt_fail(err, NT_USAGE, "the reference of this problem cannot be computed on a CUDA device: %s", refusal);
-    int64_t count = problem->batch * (winograd ? ceil_div(h, 2) * ceil_div(w, 2) : h * w);
+    int64_t count = q.n * (winograd ? ceil_div(q.h, 2) * ceil_div(q.w, 2) : q.h * q.w);
     *out = (nt_plan){.stage_count = 1};
     nt_stage *stage = &out->stage[0];
     nt_stage_kernel(stage, winograd ? "nt_conv3x3_reference_winograd" : "nt_conv3x3_reference",
-                    (uint32_t)ceil_div(count, per_block), (uint32_t)ceil_div(k, per_block), 1, SIDE, SIDE, 1);
+                    (uint32_t)ceil_div(count, per_block), (uint32_t)ceil_div(q.k, per_block), 1, SIDE, SIDE, 1);
     nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_REF, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_ABS, 0);
     nt_stage_arg_i32(stage, count);
-    nt_stage_arg_i32(stage, c);
-    nt_stage_arg_i32(stage, k);
-    nt_stage_arg_i32(stage, h);
-    nt_stage_arg_i32(stage, w);
+    nt_stage_arg_i32(stage, q.c);
+    nt_stage_arg_i32(stage, q.k);
+    nt_stage_arg_i32(stage, q.h);
+    nt_stage_arg_i32(stage, q.w);
     nt_stage_arg_i32(stage, problem->layout == NT_NCHW);
     return NT_OK;
 }
