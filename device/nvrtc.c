@@ -94,7 +94,8 @@ static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request
         return nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
     nt_fail(err, NT_FAILED, "NVRTC failed on %s for %s: %s%s%s", request->name, request->arch,
             api->error_string(result), line[0] != '\0' ? ": " : "", line);
-    return nt_hint(err, "check that libnvrtc-builtins lies beside libnvrtc, and that memory and /tmp are not full");
+    nt_hint(err, "check that libnvrtc-builtins lies beside libnvrtc, and that memory and /tmp are not full");
+    return NT_FAILED;
 }
 
 /* Compiles, and compiles again without --no-cache where this NVRTC is too old to know it. Its refusal comes before any
@@ -209,6 +210,7 @@ static nt_status identity(char *out, size_t capacity, nt_error *err)
 const nt_compile_backend nt_compile_nvrtc = {
     .kind = NT_DEVICE_CUDA,
     .suffix = ".cubin",
+    .flags = "-std=c++17 -default-device",
     .identity = identity,
     .compile = compile,
     .assembly = nt_nvrtc_assembly,
