@@ -1,0 +1,216 @@
+/* sweep_device.c: the device worker as the coordinator sees it: started, asked, timed out, replaced. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autotune/sweep_state.h"
+#include "core/json.h"
+
+static const double open_deadline_s = 120, problem_deadline_s = 120;
+
+/* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get a second more
+ * for each GFLOP, so that a slow one is not mistaken for a hang. */
+static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    double slow = sweep->device.kind == NT_DEVICE_CUDA ? unit->extents.flop * 1e-11 : unit->extents.flop * 1e-9;
+    return 4 + 2 * cap_s + slow;
+}
+
+static void device_name(const nt__sweep *sweep, char *out, size_t capacity)
+{
+    snprintf(out, capacity, "%s:%d", nt_device_kind_name(sweep->options->device), sweep->options->ordinal);
+}
+
+static nt_status start(nt__sweep *sweep, nt_error *err)
+{
+    char name[64];
+    device_name(sweep, name, sizeof name);
+    return nt_child_start(&sweep->worker, "--device-worker", name, false, err);
+}
+
+/* Copies the error that a reply carries; NT_OK when its status is 0. */
+static nt_status reply_status(const json_t *reply, nt_error *err)
+{
+    int64_t status = nt_json_get_int(reply, "status");
+    if (status == NT_OK)
+        return NT_OK;
+    const char *what = nt_json_get_text(reply, "what"), *hint = nt_json_get_text(reply, "hint");
+    if (status < 0 || status >= NT_STATUS_COUNT)
+        return nt_fail(err, NT_CORRUPT, "the device worker gave an unknown status");
+    nt_fail(err, (nt_status)status, "%s", what != NULL ? what : "the device worker failed without a reason");
+    nt_hint(err, "%s", hint != NULL ? hint : "");
+    return (nt_status)status;
+}
+
+/* A worker that ends while it is being asked for the first time: say how it ended. */
+static nt_status died(nt__sweep *sweep, const char *doing, nt_error *err)
+{
+    char how[128];
+    nt_child_describe_end(nt_child_reap(&sweep->worker), how, sizeof how);
+    sweep->state = NT__DEVICE_NONE;
+    return nt_fail(err, NT_DEVICE_LOST, "the device worker was %s while %s", how, doing);
+}
+
+nt_status nt__device_identify(nt__sweep *sweep, nt_error *err)
+{
+    nt_status status = start(sweep, err);
+    json_t *reply = NULL;
+    if (status == NT_OK)
+        status = nt_channel_send(&sweep->worker.channel, json_pack("{s:s}", "op", "identify"), err);
+    if (status == NT_OK)
+        status = nt_channel_receive(&sweep->worker.channel, (int)(open_deadline_s * 1e3), &reply, err);
+    if (status == NT_CLOSED)
+        status = died(sweep, "identifying the device", err);
+    if (status == NT_OK)
+        status = reply_status(reply, err);
+    if (status == NT_OK)
+        status = nt_json_to_device(json_object_get(reply, "device"), &sweep->device, err);
+    json_decref(reply);
+    if (status != NT_OK)
+        nt__device_drop(sweep);
+    return status;
+}
+
+void nt__device_drop(nt__sweep *sweep)
+{
+    nt_child_kill(&sweep->worker);
+    sweep->state = NT__DEVICE_NONE;
+    sweep->deadline_s = INFINITY;
+}
+
+static nt_status ask(nt__sweep *sweep, json_t *request, nt__device_state state, double deadline_s, nt_error *err)
+{
+    sweep->state = state;
+    sweep->busy_since_s = nt__now_s();
+    sweep->deadline_s = sweep->busy_since_s + deadline_s;
+    nt_status status = nt_channel_send(&sweep->worker.channel, request, err);
+    return status == NT_CLOSED ? NT_OK : status; /* its end is noticed by the next poll */
+}
+
+static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    double slow = sweep->device.kind == NT_DEVICE_CUDA ? 0 : unit->extents.flop * 1e-8;
+    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem), "seed",
+                                (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
+}
+
+void nt__device_new_problem(nt__sweep *sweep)
+{
+    sweep->problem_losses = 0;
+    nt_error ignored;
+    if (sweep->state == NT__DEVICE_IDLE)
+        ask_problem(sweep, &ignored);
+}
+
+nt_status nt__device_step(nt__sweep *sweep, nt_error *err)
+{
+    if (sweep->state != NT__DEVICE_NONE)
+        return NT_OK;
+    nt_status status = sweep->worker.pid > 0 ? NT_OK : start(sweep, err);
+    return status == NT_OK ? ask(sweep, json_pack("{s:s}", "op", "open"), NT__DEVICE_OPENING, open_deadline_s, err)
+                           : status;
+}
+
+static void set_limit(json_t *request, const char *key, double factor, double best_ns)
+{
+    if (isfinite(best_ns))
+        json_object_set_new(request, key, nt_json_real(factor * best_ns));
+}
+
+/* At most budget/120: a short budget still sees many trials, compiling and finals included. */
+static double cap_s(const nt__sweep *sweep)
+{
+    double cap = 0.5, budget = sweep->options->budget.seconds;
+    return budget > 0 ? fmin(cap, budget / 120) : cap;
+}
+
+nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err)
+{
+    static const double abandon = 3, settle = 1.25;
+    json_t *request = nt__candidate_json(sweep, candidate);
+    json_object_set_new(request, "op", json_string("trial"));
+    json_object_set_new(request, "ci_rel", nt_json_real(sweep->options->ci_rel));
+    json_object_set_new(request, "cap_s", nt_json_real(cap_s(sweep)));
+    if (candidate->rule == NULL && sweep->only == NULL) {
+        set_limit(request, "abandon_over_ns", abandon, sweep->best_ns);
+        set_limit(request, "settle_over_ns", settle, sweep->best_ns);
+    }
+    sweep->in_flight = candidate;
+    return ask(sweep, request, NT__DEVICE_TRIAL, trial_deadline_s(sweep, cap_s(sweep)), err);
+}
+
+nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err)
+{
+    double turns = (double)(rounds + 2) * (double)json_array_size(items);
+    double turn_s = 2 * fmax(sweep->best_ns * 1e-9, 200e-6) * 2;
+    json_t *request = json_pack("{s:s, s:i, s:o}", "op", "finals", "rounds", rounds, "items", items);
+    return ask(sweep, request, NT__DEVICE_FINALS, trial_deadline_s(sweep, turns * turn_s) + problem_deadline_s, err);
+}
+
+/* Answers to open and problem move the worker on; a refusal is the sweep's end. */
+static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
+{
+    nt_status status = reply_status(reply, err);
+    if (status != NT_OK)
+        return status;
+    if (sweep->state == NT__DEVICE_PREPARING) {
+        sweep->state = NT__DEVICE_IDLE;
+        sweep->deadline_s = INFINITY;
+        return NT_OK;
+    }
+    nt_device_info info;
+    status = nt_json_to_device(json_object_get(reply, "device"), &info, err);
+    if (status == NT_OK && sweep->device.uuid[0] != '\0' && strcmp(info.uuid, sweep->device.uuid) != 0)
+        status = nt_fail(err, NT_DEVICE_LOST, "the device changed while it was in use: %s instead of %s", info.uuid,
+                         sweep->device.uuid);
+    if (status != NT_OK)
+        return status;
+    sweep->device = info;
+    sweep->floor_ns = nt_json_get_real(reply, "floor_ns");
+    sweep->state = NT__DEVICE_IDLE;
+    return sweep->unit != NULL ? ask_problem(sweep, err) : NT_OK;
+}
+
+nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,
+                          nt_error *err)
+{
+    *answer = NULL;
+    *lost = *timed_out = false;
+    if (sweep->worker.pid == 0)
+        return NT_OK;
+    json_t *reply = NULL;
+    nt_error what;
+    nt_status status = nt_channel_pump(&sweep->worker.channel, &what);
+    if (status == NT_OK)
+        status = nt_channel_next(&sweep->worker.channel, &reply, &what);
+    if (status == NT_CLOSED) {
+        char end[128];
+        nt_child_describe_end(nt_child_reap(&sweep->worker), end, sizeof end);
+        snprintf(how, capacity, "the device worker was %s", end);
+        *lost = true;
+    } else if (status != NT_OK) {
+        snprintf(how, capacity, "%s", what.what);
+        *lost = true;
+    } else if (reply == NULL && nt__now_s() > sweep->deadline_s) {
+        snprintf(how, capacity, "no answer after %.1f s: the device worker was killed", nt__now_s() - sweep->busy_since_s);
+        *lost = *timed_out = true;
+    }
+    if (*lost) {
+        nt__device_drop(sweep);
+        return NT_OK;
+    }
+    if (reply == NULL)
+        return NT_OK;
+    if (sweep->state == NT__DEVICE_TRIAL || sweep->state == NT__DEVICE_FINALS) {
+        *answer = reply;
+        sweep->state = NT__DEVICE_IDLE;
+        sweep->deadline_s = INFINITY;
+        return NT_OK;
+    }
+    status = advance(sweep, reply, err);
+    json_decref(reply);
+    return status;
+}

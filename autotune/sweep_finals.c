@@ -1,0 +1,213 @@
+/* sweep_finals.c: the fastest of a unit once more: fresh inputs, interleaved rounds, ranks, the unit's result. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/sweep_state.h"
+#include "core/json.h"
+#include "core/mem.h"
+#include "core/stats.h"
+
+enum { ROUNDS = 15 };
+static const double near_best = 1.05;   /* finalists lie within this of the fastest */
+static const double tie_threshold = 0.005;
+static const double confidence = 0.95;
+
+/* Finalists with what came back of them. */
+typedef struct field {
+    int count;
+    int top[NT_FINALISTS]; /* index into sweep->top */
+    nt_finalist finalist[NT_FINALISTS];
+    double *round_ns[NT_FINALISTS];
+    int64_t launches[NT_FINALISTS];
+    size_t rounds;
+} field;
+
+static int choose(const nt__sweep *sweep)
+{
+    int count = 0;
+    while (count < sweep->top_count && count < NT_FINALISTS &&
+           sweep->top[count].trial.time_ns <= near_best * sweep->best_ns)
+        count++;
+    return count;
+}
+
+/* A finalist of a resumed run may have lost its artefact: compile it again, waiting here. */
+static nt_status fetch_artefact(nt__sweep *sweep, nt__candidate *c, nt_error *err)
+{
+    nt_compile_request request;
+    nt__candidate_request(sweep, c, &request);
+    nt_status status = nt_compile_lookup(&request, &c->artefact, err);
+    if (status != NT_NOT_FOUND)
+        return status;
+    while (nt_pool_idle(sweep->pool) == 0)
+        if (nt__wait(sweep, 100, err) != NT_OK || sweep->stop_now)
+            return NT_FAILED;
+    status = nt_pool_submit(sweep->pool, c->job, &request, err);
+    while (status == NT_OK && !sweep->stop_now) {
+        nt_pool_result result;
+        while (nt_pool_take(sweep->pool, &result))
+            if (result.job == c->job) {
+                c->artefact = result.artefact;
+                *err = result.error;
+                return result.status;
+            }
+        status = nt__wait(sweep, 1000, err);
+    }
+    return status != NT_OK ? status : NT_FAILED;
+}
+
+static nt_status add_item(nt__sweep *sweep, json_t *items, int top, nt_error *err)
+{
+    nt__candidate *c = nt__candidate_new(sweep, sweep->top[top].served, &sweep->top[top].config);
+    char reason[256];
+    nt_status status = nt__candidate_plan(sweep, c, reason, sizeof reason)
+                           ? NT_OK
+                           : nt_fail(err, NT_LAUNCH_FAILED, "%s", reason);
+    if (status == NT_OK)
+        status = fetch_artefact(sweep, c, err);
+    if (status == NT_OK)
+        json_array_append_new(items, nt__candidate_json(sweep, c));
+    nt__candidate_free(c);
+    return status;
+}
+
+static void warn(nt__sweep *sweep, const char *id, const char *text)
+{
+    if (sweep->events->warning != NULL)
+        sweep->events->warning(sweep->events->context, id, text);
+}
+
+/* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why). */
+static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error *err)
+{
+    nt_status status = NT_OK;
+    bool sent = false;
+    while (status == NT_OK && !sweep->stop_now && *reply == NULL) {
+        bool lost, timed_out;
+        char how[256], text[400];
+        status = nt__device_step(sweep, err);
+        if (status == NT_OK && sweep->state == NT__DEVICE_IDLE && !sent) {
+            sent = true;
+            status = nt__device_send_finals(sweep, json_incref(items), ROUNDS, err);
+        }
+        if (status == NT_OK)
+            status = nt__wait(sweep, 1000, err);
+        if (status == NT_OK)
+            status = nt__device_poll(sweep, reply, &lost, &timed_out, how, sizeof how, err);
+        if (status == NT_OK && lost && sent) {
+            snprintf(text, sizeof text, "the finalists could not be measured again (%s); first measurements stand", how);
+            warn(sweep, "finals-lost", text);
+            break;
+        }
+    }
+    return status;
+}
+
+/* Reads one finalist's answer into the field; false when it is wrong on fresh inputs or makes no sense. */
+static bool admit(nt__sweep *sweep, field *f, const json_t *answer, int top)
+{
+    const json_t *rounds = json_object_get(answer, "round_ns");
+    if (json_array_size(rounds) != ROUNDS)
+        return false;
+    double *ns = nt_alloc(ROUNDS * sizeof(double));
+    bool sound = true;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        ns[i] = json_number_value(json_array_get(rounds, i));
+        sound = sound && ns[i] > 0 && isfinite(ns[i]);
+    }
+    if (!json_is_true(json_object_get(answer, "right")) || !sound) {
+        char text[700];
+        const char *reason = nt_json_get_text(answer, "reason");
+        snprintf(text, sizeof text, "trial %lld of kernel %s is wrong on fresh inputs and cannot win: %s",
+                 (long long)sweep->top[top].trial.id, sweep->top[top].trial.kernel, reason != NULL ? reason : "no times");
+        warn(sweep, "fresh-wrong", text);
+        free(ns);
+        return false;
+    }
+    const nt_trial *trial = &sweep->top[top].trial;
+    int i = f->count++;
+    f->top[i] = top;
+    f->round_ns[i] = ns;
+    f->launches[i] = nt_json_get_int(answer, "launches");
+    f->finalist[i] = (nt_finalist){.round_ns = ns,
+                                   .registers = trial->artefact.registers,
+                                   .smem_bytes = trial->smem_bytes,
+                                   .params = trial->params_json};
+    return true;
+}
+
+static nt_status store(nt__sweep *sweep, const field *f, nt_error *err)
+{
+    nt_final finals[NT_FINALISTS];
+    for (int i = 0; i < f->count; i++) {
+        nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
+        finals[i] = (nt_final){.trial_id = sweep->top[f->top[i]].trial.id,
+                               .rank = f->finalist[i].rank,
+                               .tied = f->finalist[i].tied,
+                               .ratio = f->finalist[i].ratio,
+                               .time_ns = time.median,
+                               .time_lo_ns = time.lo,
+                               .time_hi_ns = time.hi,
+                               .samples = {f->round_ns[i], ROUNDS, f->launches[i]}};
+    }
+    return sweep->sink->put_finals(sweep->sink, &sweep->unit[sweep->unit_index].problem, finals, f->count, err);
+}
+
+static void set_best(nt_unit_result *result, const nt_trial *trial)
+{
+    nt_trial_done(&result->best);
+    result->best = *trial;
+    result->best.samples = (nt_samples){0};
+    result->best.params_json = trial->params_json != NULL ? nt_strdup(trial->params_json) : NULL;
+    result->first_ns = trial->time_ns;
+    result->has_best = true;
+}
+
+static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result)
+{
+    for (int i = 0; i < f->count; i++) {
+        result->tied += f->finalist[i].tied;
+        if (f->finalist[i].rank != 1)
+            continue;
+        nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
+        set_best(result, &sweep->top[f->top[i]].trial);
+        result->best.time_ns = time.median;
+        result->best.time_lo_ns = time.lo;
+        result->best.time_hi_ns = time.hi;
+    }
+}
+
+nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err)
+{
+    int chosen = choose(sweep);
+    if (chosen == 0)
+        return NT_OK;
+    set_best(result, &sweep->top[0].trial);
+    if (sweep->stop_signal != 0)
+        return NT_OK;
+    nt__progress(sweep, "finals", true);
+    json_t *items = json_array(), *reply = NULL;
+    int top_of[NT_FINALISTS], count = 0;
+    for (int i = 0; i < chosen; i++)
+        if (add_item(sweep, items, i, err) == NT_OK)
+            top_of[count++] = i;
+    nt_status status = count > 0 ? hold(sweep, items, &reply, err) : NT_OK;
+    json_decref(items);
+    field f = {.rounds = ROUNDS};
+    const json_t *answers = json_object_get(reply, "finals");
+    for (int i = 0; status == NT_OK && answers != NULL && i < count; i++)
+        admit(sweep, &f, json_array_get(answers, (size_t)i), top_of[i]);
+    if (answers != NULL && f.count == 0)
+        result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
+    if (status == NT_OK && f.count > 0) {
+        nt_finals_rank(f.finalist, f.count, ROUNDS, tie_threshold);
+        status = store(sweep, &f, err);
+        take_winner(sweep, &f, result);
+    }
+    json_decref(reply);
+    for (int i = 0; i < f.count; i++)
+        free(f.round_ns[i]);
+    return status;
+}

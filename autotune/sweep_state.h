@@ -1,0 +1,182 @@
+/* sweep_state.h: the sweep's own state, shared by the sweep_*.c files and nobody else.
+ *
+ *   sweep_units.c      options -> units (problem x cache mode) with their kernels and spaces
+ *   sweep_candidate.c  a configuration on its way: plan, static pruning, compile request, queues
+ *   sweep_device.c     the device worker: start, requests, deadlines, replacement
+ *   sweep_store.c      finished trials: record, best, counts, sink
+ *   sweep_finals.c     interleaved finalists of a unit
+ *   sweep_resume.c     what an earlier run left
+ *   sweep.c            the loop */
+#ifndef NT_SWEEP_STATE_H
+#define NT_SWEEP_STATE_H
+
+#include "autotune/finals.h"
+#include "autotune/lock.h"
+#include "autotune/pool.h"
+#include "autotune/strategy.h"
+#include "autotune/sweep.h"
+
+enum { NT__KERNELS = 8, NT__TOP = 24, NT__LOSSES = 5 };
+
+/* A kernel that serves a unit, with its legal configurations. */
+typedef struct nt__served {
+    const nt_kernel *kernel;
+    nt_space *space;
+    char *source;
+    char hash[NT_KEY_BYTES];
+} nt__served;
+
+typedef struct nt__unit {
+    nt_problem problem;
+    nt_cache_mode cache;
+    const nt_layer *layer;
+    nt_extents extents;
+    nt__served served[NT__KERNELS];
+    int served_count;
+} nt__unit;
+
+/* A configuration between the strategy and its result. In one of the queues, or in flight. */
+typedef struct nt__candidate {
+    struct nt__candidate *next;
+    uint64_t job;
+    int served;           /* index into the unit's kernels */
+    nt_config config;
+    bool in_space;        /* has a number, so the strategy wants to be told of it */
+    nt_candidate ask;     /* that number */
+    const char *rule;     /* name of the rule of thumb it is, or NULL */
+    nt_plan plan;
+    nt_str options;       /* -D... */
+    char *params_json;
+    char key[NT_KEY_BYTES];
+    bool compiling;       /* a child has it (or one of equal key) */
+    double compile_ms;
+    nt_artefact artefact;
+} nt__candidate;
+
+typedef struct nt__queue {
+    nt__candidate *first, **end;
+    int count;
+} nt__queue;
+
+void nt__queue_init(nt__queue *queue);
+void nt__queue_add(nt__queue *queue, nt__candidate *candidate);
+nt__candidate *nt__queue_take(nt__queue *queue); /* NULL when empty */
+
+/* One of the fastest so far, kept for the finals. */
+typedef struct nt__top {
+    nt_trial trial; /* without samples */
+    int served;
+    nt_config config;
+} nt__top;
+
+typedef enum nt__device_state {
+    NT__DEVICE_NONE,
+    NT__DEVICE_OPENING,
+    NT__DEVICE_PREPARING,
+    NT__DEVICE_IDLE,
+    NT__DEVICE_TRIAL,
+    NT__DEVICE_FINALS
+} nt__device_state;
+
+typedef struct nt__sweep {
+    const nt_sweep_options *options;
+    nt_sink *sink;
+    const nt_sweep_events *events;
+    nt_sweep_result *out;
+    const nt_trial *only; /* rerun: the one configuration to try */
+
+    nt__unit *unit;
+    int unit_count, unit_index;
+    nt_device_info device;
+    double floor_ns;
+    nt_lock lock;
+    nt_pool *pool;
+    nt_child worker;
+    nt__device_state state;
+    double deadline_s;     /* of the worker's request; INFINITY when idle */
+    double busy_since_s;
+    int losses;            /* workers lost in a row without a result between */
+    int problem_losses;    /* workers lost while preparing this unit */
+    const char *phase;
+
+    double started_s, spent_before_s; /* monotonic; seconds of the run before this process */
+    double unit_end_s;     /* monotonic */
+    int64_t unit_trials;   /* trials this unit may have; INT64_MAX when not limited */
+    int64_t trials_done, unit_done; /* not counting pruned ones */
+
+    const nt_strategy *strategy;
+    void *strategy_state;
+    bool exhausted;
+    nt__queue seeds, to_compile, ready;
+    nt__candidate *in_flight;
+    bool compile_phase;    /* cpu: compiling and timing alternate */
+    int compiling;
+    uint64_t next_job, unit_first_job;
+
+    nt__top top[NT__TOP];
+    int top_count;
+    double best_ns;
+    nt_candidate *seen;    /* tried in an earlier process of this run */
+    size_t seen_count, seen_capacity;
+
+    double wait_compile_s, last_progress_s;
+    int stop_signal;       /* first signal: finish the trial in flight */
+    bool stop_now;         /* second signal */
+} nt__sweep;
+
+double nt__now_s(void);
+
+/* units */
+nt_status nt__units_build(const nt_sweep_options *options, const nt_device_info *device, nt__unit **out, int *count,
+                          nt_error *err);
+void nt__units_free(nt__unit *units, int count);
+
+/* candidates */
+nt__candidate *nt__candidate_new(nt__sweep *sweep, int served, const nt_config *config);
+void nt__candidate_free(nt__candidate *candidate);
+/* Plans it; false: cannot be launched, `reason` says why. */
+bool nt__candidate_plan(nt__sweep *sweep, nt__candidate *candidate, char *reason, size_t capacity);
+/* With the compiler's resources: false when no block fits an SM. */
+bool nt__candidate_fits(nt__sweep *sweep, const nt__candidate *candidate, char *reason, size_t capacity);
+void nt__candidate_request(nt__sweep *sweep, const nt__candidate *candidate, nt_compile_request *out);
+void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *candidate, nt_outcome outcome, const char *reason,
+                         nt_trial *out);
+json_t *nt__candidate_json(nt__sweep *sweep, const nt__candidate *candidate); /* kernel, params, artefact */
+
+/* device */
+nt_status nt__device_identify(nt__sweep *sweep, nt_error *err); /* blocking, before the lock */
+nt_status nt__device_step(nt__sweep *sweep, nt_error *err);     /* starts or prepares a worker where there is none */
+nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err);
+nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err);
+/* Reads an answer if there is one. *answer: the finals' or trial's reply (state is IDLE again), or NULL. *lost: the worker
+ * died, hung or lost its device while busy; `how` says which and `timed_out` whether it was the deadline. */
+nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,
+                          nt_error *err);
+void nt__device_drop(nt__sweep *sweep);
+void nt__device_new_problem(nt__sweep *sweep); /* the next step prepares the present unit */
+
+/* store */
+nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
+                          nt_error *err);
+nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err);
+void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
+/* Checks a worker's trial for sense; NT_CORRUPT says what makes none. */
+nt_status nt__check_answer(const nt_trial *trial, nt_error *err);
+
+/* resume, reuse */
+nt_status nt__resume_run(nt__sweep *sweep, nt_run *run, bool *resumed, nt_error *err);
+/* Trials of the present unit stored by earlier processes: counted, and put on the list of what is seen. */
+nt_status nt__resume_unit(nt__sweep *sweep, nt_error *err);
+/* Tells the strategy their results. */
+nt_status nt__resume_tell(nt__sweep *sweep, nt_error *err);
+bool nt__seen_before(const nt__sweep *sweep, nt_candidate candidate);
+nt_status nt__reuse(nt__sweep *sweep, nt__candidate *candidate, bool *reused, nt_error *err);
+
+/* finals: runs to its end inside (its own poll loop) */
+nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err);
+
+/* Waits for descriptors, signals or `timeout_ms`; updates stop flags and the progress line. */
+nt_status nt__wait(nt__sweep *sweep, int timeout_ms, nt_error *err);
+void nt__progress(nt__sweep *sweep, const char *phase, bool always);
+
+#endif

@@ -1,0 +1,132 @@
+/* sweep_store.c: a finished trial: checked for sense, stored, counted, kept if it is among the fastest. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/sweep_state.h"
+#include "core/mem.h"
+
+nt_status nt__check_answer(const nt_trial *t, nt_error *err)
+{
+    if (t->outcome != NT_OUTCOME_OK)
+        return NT_OK;
+    bool ordered = t->time_lo_ns > 0 && t->time_lo_ns <= t->time_ns && t->time_ns <= t->time_hi_ns && isfinite(t->time_hi_ns);
+    if (!ordered)
+        return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: a time of %g ns in [%g, %g]", t->time_ns,
+                       t->time_lo_ns, t->time_hi_ns);
+    if (t->samples.count < 6)
+        return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: a time from %zu samples", t->samples.count);
+    for (size_t i = 0; i < t->samples.count; i++)
+        if (!(t->samples.sample_ns[i] > 0) || !isfinite(t->samples.sample_ns[i]))
+            return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: sample %zu is %g ns", i + 1,
+                           t->samples.sample_ns[i]);
+    if (!(t->error_impl >= 0 && t->error_impl <= 1))
+        return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: right with %g times the error bound",
+                       t->error_impl);
+    return NT_OK;
+}
+
+static bool eligible(const nt__sweep *sweep, const nt_trial *trial)
+{
+    return trial->outcome == NT_OUTCOME_OK && !(trial->error_prec > sweep->options->max_error);
+}
+
+/* A copy without samples and with its own params. */
+static void copy_trial(nt_trial *to, const nt_trial *from)
+{
+    *to = *from;
+    to->samples = (nt_samples){0};
+    to->params_json = from->params_json != NULL ? nt_strdup(from->params_json) : NULL;
+}
+
+/* Keeps the array sorted by time; the slowest falls out when it is full. */
+static void keep_top(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
+{
+    int at = sweep->top_count;
+    while (at > 0 && sweep->top[at - 1].trial.time_ns > trial->time_ns)
+        at--;
+    if (at == NT__TOP)
+        return;
+    if (sweep->top_count == NT__TOP)
+        nt_trial_done(&sweep->top[--sweep->top_count].trial);
+    memmove(&sweep->top[at + 1], &sweep->top[at], (size_t)(sweep->top_count - at) * sizeof sweep->top[0]);
+    copy_trial(&sweep->top[at].trial, trial);
+    sweep->top[at].served = served;
+    sweep->top[at].config = *config;
+    sweep->top_count++;
+}
+
+static void note_rule(nt_unit_result *result, const nt_trial *trial)
+{
+    enum { MOST = sizeof result->rule / sizeof result->rule[0] };
+    if (trial->rule[0] == '\0' || result->rule_count == MOST)
+        return;
+    int i = result->rule_count++;
+    nt_copy(result->rule[i].kernel, sizeof result->rule[i].kernel, trial->kernel);
+    nt_copy(result->rule[i].rule, sizeof result->rule[i].rule, trial->rule);
+    result->rule[i].outcome = trial->outcome;
+    result->rule[i].time_ns = trial->time_ns;
+}
+
+void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
+{
+    nt_unit_result *result = &sweep->out->unit[sweep->unit_index];
+    result->outcome[trial->outcome]++;
+    if (trial->outcome != NT_OUTCOME_PRUNED) {
+        sweep->trials_done++;
+        sweep->unit_done++;
+    }
+    note_rule(result, trial);
+    if (!eligible(sweep, trial))
+        return;
+    keep_top(sweep, trial, served, config);
+    sweep->best_ns = sweep->top[0].trial.time_ns;
+}
+
+static void tell_strategy(nt__sweep *sweep, const nt_trial *trial, const nt__candidate *candidate)
+{
+    if (!candidate->in_space || sweep->strategy_state == NULL)
+        return;
+    bool too_wrong = trial->outcome == NT_OUTCOME_OK && !eligible(sweep, trial);
+    nt_answer answer = {.candidate = candidate->ask,
+                        .outcome = too_wrong ? NT_OUTCOME_WRONG_RESULT : trial->outcome,
+                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns};
+    sweep->strategy->tell(sweep->strategy_state, &answer);
+}
+
+static nt_journal journal_of(nt__sweep *sweep, const nt__candidate *next)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    nt_journal journal = {.params_json = next->params_json, .problem = &unit->problem};
+    nt_copy(journal.kernel, sizeof journal.kernel, unit->served[next->served].kernel->name);
+    return journal;
+}
+
+nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
+                          nt_error *err)
+{
+    nt_journal journal = {.params_json = NULL};
+    if (next != NULL)
+        journal = journal_of(sweep, next);
+    nt_run *run = &sweep->out->run;
+    if (isfinite(trial->verify_ms))
+        run->verify_s += trial->verify_ms / 1e3;
+    if (isfinite(trial->measure_ms))
+        run->measure_s += trial->measure_ms / 1e3;
+    run->total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
+    trial->run_id = run->id;
+    nt_status status = sweep->sink->put(sweep->sink, trial, next != NULL ? &journal : NULL, err);
+    if (status != NT_OK)
+        return status;
+    tell_strategy(sweep, trial, candidate);
+    nt__count_trial(sweep, trial, candidate->served, &candidate->config);
+    if (sweep->events->trial != NULL)
+        sweep->events->trial(sweep->events->context, trial);
+    return NT_OK;
+}
+
+nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err)
+{
+    nt_journal journal = journal_of(sweep, next);
+    return sweep->sink->put(sweep->sink, NULL, &journal, err);
+}
