@@ -94,18 +94,26 @@ static nt_status busy(const nt_db *db, const char *doing, nt_error *err)
     return NT_BUSY;
 }
 
-static int significant_code(sqlite3 *handle)
+/* What the operating system said about an input/output error. SQLite keeps it for some calls only; of a failed write in
+ * a step or commit errno still tells. */
+static int system_error(sqlite3 *handle)
 {
-    int code = sqlite3_extended_errcode(handle) & 0xff;
-    if (code != SQLITE_IOERR)
-        return code == SQLITE_LOCKED ? SQLITE_BUSY : code;
-    int number = sqlite3_system_errno(handle);
-    return number == ENOSPC || number == EDQUOT ? SQLITE_FULL : code;
+    int last = errno;
+    int kept = sqlite3_system_errno(handle);
+    return kept != 0 ? kept : last;
+}
+
+static int significant_code(int code, int number)
+{
+    if (code == SQLITE_IOERR)
+        return number == ENOSPC || number == EDQUOT ? SQLITE_FULL : code;
+    return code == SQLITE_LOCKED ? SQLITE_BUSY : code;
 }
 
 nt_status nt_db_error(const nt_db *db, const char *doing, nt_error *err)
 {
-    int code = significant_code(db->handle);
+    int number = system_error(db->handle);
+    int code = significant_code(sqlite3_errcode(db->handle) & 0xff, number);
     if (code == SQLITE_BUSY)
         return busy(db, doing, err);
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
@@ -115,7 +123,6 @@ nt_status nt_db_error(const nt_db *db, const char *doing, nt_error *err)
             return causes[i].status;
         }
     if (code == SQLITE_IOERR) {
-        int number = sqlite3_system_errno(db->handle);
         nt_fail(err, NT_IO, "%s: %s, %s", db->path, number != 0 ? strerror(number) : "input/output error", doing);
         nt_hint(err, "check the disk; everything stored before is kept");
         return NT_IO;

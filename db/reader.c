@@ -246,6 +246,7 @@ static nt_status query(nt_reader *base, const char *sql, nt_row_fn each, void *c
         nt_hint(err, "give one SELECT at a time");
     } else if (!sqlite3_stmt_readonly(stmt)) {
         status = nt_fail(err, NT_USAGE, "a query only reads, and this one would write");
+        nt_hint(err, "use one SELECT, for example: select device, layer, time_ns from best");
     } else {
         status = each_row(r, stmt, each, context, &rows, err);
     }
