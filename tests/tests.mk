@@ -3,3 +3,4 @@
 unit: $(UNIT_BIN)
 	@sh tests/run_unit.sh $(UNIT_BIN)
 test: unit
+-include tests/bench.mk

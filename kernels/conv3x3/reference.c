@@ -99,14 +99,18 @@ static double magnitude_or(double x, bool magnitude)
     return magnitude ? fabs(x) : x;
 }
 
+/* Whole vectors of output channels at a time: each is read as a few streams and written as one. */
 static void pack_weight(operands *o, const float *weight, bool magnitude)
 {
-    memset(o->weight, 0, (size_t)(9 * o->d.c * o->k) * sizeof *o->weight);
-    for (int64_t k = 0; k < o->d.k; k++)
+    int64_t c_count = o->d.c;
+    for (int64_t first = 0; first < o->k; first += 2 * LANES)
         for (int64_t tap = 0; tap < 9; tap++)
-            for (int64_t c = 0; c < o->d.c; c++) {
-                int64_t at = o->is_nhwc ? (k * 9 + tap) * o->d.c + c : (k * o->d.c + c) * 9 + tap;
-                o->weight[(tap * o->d.c + c) * o->k + k] = magnitude_or((double)weight[at], magnitude);
+            for (int64_t c = 0; c < c_count; c++) {
+                double *to = o->weight + (tap * c_count + c) * o->k;
+                for (int64_t k = first; k < first + 2 * LANES; k++) {
+                    int64_t at = o->is_nhwc ? (k * 9 + tap) * c_count + c : (k * c_count + c) * 9 + tap;
+                    to[k] = k < o->d.k ? magnitude_or((double)weight[at], magnitude) : 0;
+                }
             }
 }
 
