@@ -124,7 +124,7 @@ static bool read_entry(const char *folder, const char *key, const char *meta, nt
            code_is_whole(out->path, meta_number(meta, "bytes"), checksum);
 }
 
-/* The time of last use is the change time of meta. A cache that may only be read serves all the same. */
+/* The modification time of meta is the time of last use. */
 static void mark_used(const char *meta_path)
 {
     utimensat(AT_FDCWD, meta_path, NULL, 0);

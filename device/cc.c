@@ -103,10 +103,12 @@ static int64_t memory_limit_bytes(void)
     return text != NULL && nt_parse_i64(text, &value) && value > 0 ? value : (int64_t)4 << 30;
 }
 
-/* The first line that names an error, else the first line at all. */
+/* The first line that names an error, else the first line at all. What the linker misses comes before the line in which
+ * the compiler only says that the linker failed. */
 static void first_error(const char *output, char *out, size_t capacity)
 {
-    static const char *const marks[] = {"error:", "Error:", "undefined reference", "out of memory", ""};
+    static const char *const marks[] = {"undefined reference", "undefined symbol", "error:", "Error:",
+                                        "out of memory", ""};
     out[0] = '\0';
     for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++)
         for (const char *line = output; *line != '\0';) {

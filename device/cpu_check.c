@@ -40,8 +40,8 @@ static double read_i8(const void *from, size_t i)
 }
 
 static double (*const read_of[NT_DTYPE_COUNT])(const void *from, size_t i) = {
-    [NT_F64] = read_f64,     [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BF16] = read_bf16,
-    [NT_F8E4M3] = read_e4m3, [NT_I32] = read_i32, [NT_I8] = read_i8,
+    [NT_F64] = read_f64,      [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BFLOAT16] = read_bf16,
+    [NT_F8E4M3] = read_e4m3,  [NT_I32] = read_i32, [NT_I8] = read_i8,
 };
 
 /* ---- comparison -------------------------------------------------------------------------------------------------------- */

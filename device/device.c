@@ -20,7 +20,7 @@ const nt_device_ops *nt_device_ops_of(nt_device_kind kind)
 /* The fake device is for tests: it works when named and is never suggested. */
 static nt_status unknown(const char *text, nt_error *err)
 {
-    static const char *const shown[] = {"cpu", "cuda"};
+    static const char *const shown[] = {"cuda", "cpu"};
     nt_fail(err, NT_USAGE, "unknown device '%.64s': use cpu, cuda, or cuda:N for the N-th GPU", text);
     int near = nt_nearest(text, shown, 2);
     return near < 0 ? NT_USAGE : nt_hint(err, "did you mean '%s'?", shown[near]);
