@@ -52,9 +52,9 @@ uint16_t nt_f32_to_f16(float x)
     return (uint16_t)(sign | (half > 0x7c00 ? 0x7c00 : half));
 }
 
-float nt_f16_to_f32(uint16_t half)
+float nt_f16_to_f32(uint16_t bits)
 {
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff;
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
     if (exponent == 31)
         return float_of(sign | 0x7f800000 | fraction << 13);
     if (exponent == 0) {
@@ -112,55 +112,58 @@ static float to_integer(float x, float limit)
     return nearest > limit ? limit : nearest < -limit ? -limit : nearest;
 }
 
-static void pack_i8(const float *in, size_t n, const float *scale, size_t scales, size_t stride, int8_t *out)
-{
-    assert(scale == NULL || (scales > 0 && stride > 0));
-    for (size_t i = 0; i < n; i++) {
-        float by = scale != NULL ? scale[i / stride % scales] : 1.0f;
-        out[i] = (int8_t)to_integer(in[i] / by, 127);
+/* One pair of functions a type, and a table instead of a switch: adding a type is two lines. */
+#define EACH(name, type, packed, unpacked)                            \
+    static void pack_##name(const float *x, size_t n, void *to)       \
+    {                                                                 \
+        type *out = to;                                               \
+        for (size_t i = 0; i < n; i++)                                \
+            out[i] = (type)packed(x[i]);                              \
+    }                                                                 \
+    static void unpack_##name(const void *from, size_t n, float *out) \
+    {                                                                 \
+        const type *x = from;                                         \
+        for (size_t i = 0; i < n; i++)                                \
+            out[i] = (float)unpacked(x[i]);                           \
     }
-}
+#define TO_I32(x) to_integer(x, 0x1.fffffep30f) /* the largest fp32 number below 2^31 */
+#define TO_I8(x)  to_integer(x, 127)
 
-#define EACH(type, expression)                    \
-    do {                                          \
-        type *to = out;                           \
-        for (size_t i = 0; i < n; i++)            \
-            to[i] = (type)(expression);           \
-    } while (0)
+EACH(f64, double, , )
+EACH(f32, float, , )
+EACH(f16, uint16_t, nt_f32_to_f16, nt_f16_to_f32)
+EACH(bf16, uint16_t, nt_f32_to_bf16, nt_bf16_to_f32)
+EACH(e4m3, uint8_t, nt_f32_to_e4m3, nt_e4m3_to_f32)
+EACH(i32, int32_t, TO_I32, )
+EACH(i8, int8_t, TO_I8, )
+
+static const struct {
+    void (*pack)(const float *x, size_t n, void *to);
+    void (*unpack)(const void *from, size_t n, float *out);
+} types[NT_DTYPE_COUNT] = {
+    [NT_F64] = {pack_f64, unpack_f64},        [NT_F32] = {pack_f32, unpack_f32},      [NT_F16] = {pack_f16, unpack_f16},
+    [NT_BFLOAT16] = {pack_bf16, unpack_bf16}, [NT_F8E4M3] = {pack_e4m3, unpack_e4m3}, [NT_I32] = {pack_i32, unpack_i32},
+    [NT_I8] = {pack_i8, unpack_i8},
+};
+
+static void pack_scaled(const float *in, size_t n, const float *scale, size_t scales, size_t stride, int8_t *out)
+{
+    assert(scales > 0 && stride > 0);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int8_t)to_integer(in[i] / scale[i / stride % scales], 127);
+}
 
 void nt_pack(nt_dtype type, const float *in, size_t n, const float *scale, size_t scales, size_t stride, void *out)
 {
-    switch (type) {
-    case NT_F64: EACH(double, in[i]); break;
-    case NT_F32: memcpy(out, in, n * sizeof *in); break;
-    case NT_F16: EACH(uint16_t, nt_f32_to_f16(in[i])); break;
-    case NT_BFLOAT16: EACH(uint16_t, nt_f32_to_bf16(in[i])); break;
-    case NT_F8E4M3: EACH(uint8_t, nt_f32_to_e4m3(in[i])); break;
-    case NT_I32: EACH(int32_t, to_integer(in[i], 0x1.fffffep30f)); break;
-    case NT_I8: pack_i8(in, n, scale, scales, stride, out); break;
-    case NT_DTYPE_COUNT: assert(false && "a type");
-    }
+    assert((unsigned)type < NT_DTYPE_COUNT);
+    if (type == NT_I8 && scale != NULL)
+        pack_scaled(in, n, scale, scales, stride, out);
+    else
+        types[type].pack(in, n, out);
 }
-
-#undef EACH
-#define EACH(type, expression)                    \
-    do {                                          \
-        const type *from = in;                    \
-        for (size_t i = 0; i < n; i++)            \
-            out[i] = (float)(expression);         \
-    } while (0)
 
 void nt_unpack(nt_dtype type, const void *in, size_t n, float *out)
 {
-    switch (type) {
-    case NT_F64: EACH(double, from[i]); break;
-    case NT_F32: memcpy(out, in, n * sizeof *out); break;
-    case NT_F16: EACH(uint16_t, nt_f16_to_f32(from[i])); break;
-    case NT_BFLOAT16: EACH(uint16_t, nt_bf16_to_f32(from[i])); break;
-    case NT_F8E4M3: EACH(uint8_t, nt_e4m3_to_f32(from[i])); break;
-    case NT_I32: EACH(int32_t, from[i]); break;
-    case NT_I8: EACH(int8_t, from[i]); break;
-    case NT_DTYPE_COUNT: assert(false && "a type");
-    }
+    assert((unsigned)type < NT_DTYPE_COUNT);
+    types[type].unpack(in, n, out);
 }
-#undef EACH

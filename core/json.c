@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------------------- */
 
 json_t *nt_json_real(double value)
 {
@@ -25,18 +25,24 @@ json_t *nt_json_int(int64_t value)
     return value == NT_UNKNOWN ? json_null() : json_integer(value);
 }
 
-/* Length of the well-formed UTF-8 character at `s`, 0 when there is none: no overlong forms, no surrogates. */
+/* Length of the well-formed UTF-8 character at `s`, 0 when there is none: no overlong forms, no surrogates. A row says
+ * which first bytes begin a character, how long it is, and what its second byte may be. */
 static size_t utf8_length(const unsigned char *s)
 {
-    if (s[0] < 0x80)
-        return 1;
-    size_t length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < length; i++)
+    static const struct {
+        unsigned char first, last, length, second_from, second_to;
+    } forms[] = {{0x00, 0x7f, 1, 0, 0xff},    {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf},
+                 {0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
+                 {0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f}};
+    size_t form = 0, count = sizeof forms / sizeof forms[0];
+    while (form < count && !(s[0] >= forms[form].first && s[0] <= forms[form].last))
+        form++;
+    if (form == count || (s[0] >= 0x80 && !(s[1] >= forms[form].second_from && s[1] <= forms[form].second_to)))
+        return 0;
+    for (size_t i = 2; i < forms[form].length; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-    bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-               (s[0] == 0xf4 && s[1] > 0x8f);
-    return bad ? 0 : length;
+    return forms[form].length;
 }
 
 /* A compiler's message cut inside a character must not cost the trial that carries it. */
@@ -103,7 +109,7 @@ nt_status nt_json_parse(const char *text, json_t **out, nt_error *err)
     return NT_OK;
 }
 
-/* ---- tables of fields ---------------------------------------------------------------------------------------------- */
+/* ---- tables of fields ------------------------------------------------------------------------------------------- */
 
 json_t *nt_json_write(const nt_json_field *fields, const void *record)
 {

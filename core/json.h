@@ -1,11 +1,11 @@
 /* json.h: records as JSON and back: the one place that knows their names. Used for messages between processes, lines on
  * stdout, the params column and exports.
  *
- * Names are those of the database's contract views. NAN and NT_UNKNOWN are null, an empty text is null, an infinity is the
- * largest finite number of its sign (JSON has none), bytes that are not UTF-8 become '?'. Keys come in a fixed order;
- * readers take any order, ignore keys that they do not know, and read an absent key as unknown unless a record is
- * meaningless without it. A reader that fails gives NT_CORRUPT, names the key, what stood there and what is right, and
- * leaves nothing to free. */
+ * Names are those of the database's contract views. NAN and NT_UNKNOWN are null, an empty text is null, an infinity is
+ * the largest finite number of its sign (JSON has none), bytes that are not UTF-8 become '?'. Keys come in a fixed
+ * order; readers take any order, ignore keys that they do not know, and read an absent key as unknown unless a record
+ * is meaningless without it. A reader that fails gives NT_CORRUPT, names the key, what stood there and what is right,
+ * and leaves nothing to free. */
 #ifndef NT_JSON_H
 #define NT_JSON_H
 
@@ -14,24 +14,25 @@
 #include "core/record.h"
 #include "core/store.h"
 
-/* ---- values --------------------------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------------------------------- */
 
 json_t *nt_json_real(double value);
 json_t *nt_json_int(int64_t value);
 json_t *nt_json_text(const char *text); /* NULL or "" is null */
 
-double nt_json_get_real(const json_t *object, const char *key); /* NAN when absent, null or not a number */
-int64_t nt_json_get_int(const json_t *object, const char *key); /* NT_UNKNOWN likewise, and for a real */
+double nt_json_get_real(const json_t *object, const char *key);      /* NAN when absent, null or not a number */
+int64_t nt_json_get_int(const json_t *object, const char *key);      /* NT_UNKNOWN likewise, and for a real */
 const char *nt_json_get_text(const json_t *object, const char *key); /* NULL likewise; lives as long as the object */
 
-/* One line without spaces; reals with 17 significant digits, so that they read back as the same double. Free the result. */
+/* One line without spaces; reals with 17 significant digits, so that they read back as the same double. Free the
+ * result. */
 char *nt_json_dump(const json_t *json);
 /* dump, then drops the reference. */
 char *nt_json_dump_done(json_t *json);
 /* A whole text; anything after the value is an error. */
 nt_status nt_json_parse(const char *text, json_t **out, nt_error *err);
 
-/* ---- records --------------------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------------------- */
 
 /* {"layer":"conv3x3","shape":"c=64,k=64,h=56,w=56","batch":8,"precision":"fp32","layout":"nhwc","fill":"normal"} */
 json_t *nt_json_problem(const nt_problem *problem);

@@ -89,7 +89,7 @@ nt_status nt_json_to_config(const json_t *json, const nt_param *params, int coun
     if (json_object_size(json) > (size_t)count) {
         const char *name;
         json_t *value;
-        json_object_foreach((json_t *)json, name, value)
+        json_object_foreach ((json_t *)json, name, value)
             if (nt_param_find(params, count, name) < 0)
                 return refuse_name(name, params, count, err);
     }

@@ -1,5 +1,5 @@
-/* json_field.h: a record as a table of fields, each with its JSON name, its place in the struct and its kind. Private to
- * core/json*.c. Adding a member to a record's JSON is one row in json_record.c. */
+/* json_field.h: a record as a table of fields, each with its JSON name, its place in the struct and its kind. Private
+ * to core/json*.c. Adding a member to a record's JSON is one row in json_record.c. */
 #ifndef NT_JSON_FIELD_H
 #define NT_JSON_FIELD_H
 

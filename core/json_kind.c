@@ -1,5 +1,5 @@
-/* json_kind.c: the kinds of fields: how each lies in memory and in JSON. Enums are read and written as int through memcpy,
- * which is how the compilers we support store them. */
+/* json_kind.c: the kinds of fields: how each lies in memory and in JSON. Enums are read and written as int through
+ * memcpy, which is how the compilers we support store them. */
 #include "core/json_field.h"
 
 #include "core/json.h"
@@ -15,7 +15,7 @@
 
 _Static_assert(sizeof(nt_precision) == sizeof(int) && sizeof(nt_outcome) == sizeof(int), "enums are ints in memory");
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 static json_t *write_int(const nt_json_field *field, const void *at)
 {
@@ -97,7 +97,7 @@ static bool read_seed(const nt_json_field *field, const json_t *value, void *at)
 
 const nt_json_kind nt_json_kind_seed = {"a whole number from 0 to 2^64 - 1", write_seed, read_seed};
 
-/* ---- texts ------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
 
 static json_t *write_text(const nt_json_field *field, const void *at)
 {
@@ -155,7 +155,7 @@ static bool read_object(const nt_json_field *field, const json_t *value, void *a
 
 const nt_json_kind nt_json_kind_object = {"an object or null", write_object, read_object};
 
-/* ---- words of the vocabulary ------------------------------------------------------------------------------------- */
+/* ---- words of the vocabulary ------------------------------------------------------------------------------------ */
 
 static json_t *write_enum(const nt_json_field *field, const void *at)
 {
@@ -196,7 +196,7 @@ static bool read_shape(const nt_json_field *field, const json_t *value, void *at
 
 const nt_json_kind nt_json_kind_shape = {"a shape such as c=64,k=64,h=56,w=56", write_shape, read_shape};
 
-/* ---- samples ----------------------------------------------------------------------------------------------------- */
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* How many there are: written for readers of a stream, told by the array when read. */
 static json_t *write_count(const nt_json_field *field, const void *at)

@@ -42,6 +42,9 @@ static const char *name_of_status(int value)
     return nt_status_text((nt_status)value);
 }
 
+/* One row a line. */
+/* clang-format off */
+
 /* Rows. RECORD is the struct that the table is about. */
 #define INT(key, member) {key, &nt_json_kind_int, offsetof(RECORD, member), 0, false, NULL, 0}
 #define INT_NEEDED(key, member) {key, &nt_json_kind_int, offsetof(RECORD, member), 0, true, NULL, 0}
@@ -197,7 +200,9 @@ static const nt_json_field error_fields[] = {
     END};
 #undef RECORD
 
-/* ---- problems, artefacts, samples, errors ------------------------------------------------------------------------- */
+/* clang-format on */
+
+/* ---- problems, artefacts, samples, errors ----------------------------------------------------------------------- */
 
 json_t *nt_json_problem(const nt_problem *problem)
 {
@@ -261,7 +266,7 @@ nt_status nt_json_to_error(const json_t *json, nt_error *out, nt_error *err)
     return nt_json_read("error", error_fields, json, out, err);
 }
 
-/* ---- devices, trials, runs ---------------------------------------------------------------------------------------- */
+/* ---- devices, trials, runs -------------------------------------------------------------------------------------- */
 
 /* The peak rows get their keys from the precision table, which is the only place that names precisions. */
 static void peak_fields(nt_json_field fields[NT_PRECISION_COUNT + 1])
@@ -333,7 +338,7 @@ nt_status nt_json_to_run(const json_t *json, nt_run *out, nt_error *err)
     return status;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 static const nt_json_kind *kind_of_column(const char *name)
 {

@@ -1,8 +1,8 @@
 /* occupancy.c: how many blocks of a kernel fit on one SM at once, and which resource stops the next one.
  *
- * Registers are given to a warp in units of 256, inside the quarter of the SM where the warp runs. Shared memory is given
- * to a block in units of 128 bytes (256 before compute capability 8.0) and, from 8.0 on, with the driver's reserve on
- * top, which does not count against the block's own limit. What the device does not say does not limit. */
+ * Registers are given to a warp in units of 256, inside the quarter of the SM where the warp runs. Shared memory is
+ * given to a block in units of 128 bytes (256 before compute capability 8.0) and, from 8.0 on, with the driver's
+ * reserve on top, which does not count against the block's own limit. What the device does not say does not limit. */
 #include "core/occupancy.h"
 
 #include <math.h>

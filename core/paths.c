@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- folders -------------------------------------------------------------------------------------------------- */
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
 
 static bool is_directory(const char *path)
 {
@@ -151,7 +151,7 @@ nt_status nt_path_runtime(char *out, size_t capacity, nt_error *err)
     return NT_OK;
 }
 
-/* ---- whole files ----------------------------------------------------------------------------------------------- */
+/* ---- whole files ------------------------------------------------------------------------------------------------ */
 
 static nt_status write_all(int fd, const char *path, const char *data, size_t bytes, nt_error *err)
 {
@@ -188,8 +188,8 @@ nt_status nt_write_file(const char *path, const void *data, size_t bytes, nt_err
 {
     static atomic_uint counter;
     char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", path, (long)getpid(),
-                          atomic_fetch_add(&counter, 1));
+    int length =
+        snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
     if (length < 0 || (size_t)length >= sizeof temporary)
         return nt_fail(err, NT_IO, "the path %.200s... is longer than %zu bytes", path, sizeof temporary - 1);
     /* open, not mkstemp: the user's umask decides about the mode. A left-over of a dead process of this pid may go. */

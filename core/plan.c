@@ -10,8 +10,7 @@
 void nt_stage_kernel(nt_stage *stage, const char *entry, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                      uint32_t by, uint32_t bz)
 {
-    *stage = (nt_stage){
-        .kind = NT_STAGE_KERNEL, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}};
+    *stage = (nt_stage){.kind = NT_STAGE_KERNEL, .grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}};
     bool fits = nt_copy(stage->entry, sizeof stage->entry, entry);
     assert(fits);
     (void)fits;

@@ -1,5 +1,5 @@
-/* random.c: SplitMix64 (Steele, Lea, Flood 2014): a counter times the golden ratio, mixed. The n-th number is a function
- * of n, so any part of a fill can be made alone.
+/* random.c: SplitMix64 (Steele, Lea, Flood 2014): a counter times the golden ratio, mixed. The n-th number is a
+ * function of n, so any part of a fill can be made alone.
  *
  * A fill takes 24 bits an element, two elements from one 64-bit number, and uses nothing but IEEE additions,
  * multiplications, divisions and square roots: no libm, so the values are the same on every machine. Work goes in
@@ -86,9 +86,17 @@ static inline double middle(double q)
 {
     double r = q * q;
     double above = ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
-                    1.383577518672690e+02) * r - 3.066479806614716e+01) * r + 2.506628277459239e+00;
+                     1.383577518672690e+02) *
+                        r -
+                    3.066479806614716e+01) *
+                       r +
+                   2.506628277459239e+00;
     double below = ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
-                    6.680131188771972e+01) * r - 1.328068155288572e+01) * r + 1.0;
+                     6.680131188771972e+01) *
+                        r -
+                    1.328068155288572e+01) *
+                       r +
+                   1.0;
     return q * above / below;
 }
 
@@ -96,9 +104,15 @@ static float tail(float q)
 {
     double r = sqrt(-2 * plain_log(0.5 - (q < 0 ? -(double)q : (double)q)));
     double above = ((((-7.784894002430293e-03 * r - 3.223964580411365e-01) * r - 2.400758277161838e+00) * r -
-                     2.549732539343734e+00) * r + 4.374664141464968e+00) * r + 2.938163982698783e+00;
+                     2.549732539343734e+00) *
+                        r +
+                    4.374664141464968e+00) *
+                       r +
+                   2.938163982698783e+00;
     double below = (((7.784695709041462e-03 * r + 3.224671290700398e-01) * r + 2.445134137142996e+00) * r +
-                    3.754408661907416e+00) * r + 1;
+                    3.754408661907416e+00) *
+                       r +
+                   1;
     double z = above / below; /* negative: the lower tail */
     return (float)(q < 0 ? z : -z);
 }

@@ -47,7 +47,7 @@ int nt_precision_find(const char *name)
     return -1;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static const char *const layout_names[NT_LAYOUT_COUNT] = {[NT_NHWC] = "nhwc", [NT_NCHW] = "nchw"};
 static const char *const fill_names[NT_FILL_COUNT] = {
@@ -126,7 +126,7 @@ int nt_outcome_find(const char *name)
     return find_name(outcome_names, NT_OUTCOME_COUNT, name);
 }
 
-/* ---- shapes and problems ------------------------------------------------------------------------------------------ */
+/* ---- shapes and problems ---------------------------------------------------------------------------------------- */
 
 int64_t nt_shape_get(const nt_shape *shape, const char *key)
 {
@@ -210,16 +210,27 @@ bool nt_problem_equal(const nt_problem *a, const nt_problem *b)
            a->precision == b->precision && a->layout == b->layout && a->fill == b->fill;
 }
 
-/* ---- devices and trials ------------------------------------------------------------------------------------------- */
+/* ---- devices and trials ----------------------------------------------------------------------------------------- */
 
 void nt_device_info_init(nt_device_info *info, nt_device_kind kind)
 {
-    *info = (nt_device_info){
-        .kind = kind, .compute_capability = NT_UNKNOWN, .sm_count = NT_UNKNOWN, .memory_bytes = NT_UNKNOWN,
-        .l2_bytes = NT_UNKNOWN, .smem_per_block_bytes = NT_UNKNOWN, .smem_per_sm_bytes = NT_UNKNOWN,
-        .smem_reserved_bytes = NT_UNKNOWN, .regs_per_block = NT_UNKNOWN, .regs_per_sm = NT_UNKNOWN,
-        .max_threads_per_block = NT_UNKNOWN, .max_threads_per_sm = NT_UNKNOWN, .max_blocks_per_sm = NT_UNKNOWN,
-        .warp_size = NT_UNKNOWN, .sm_clock_max_mhz = NAN, .mem_clock_max_mhz = NAN, .dram_peak_bytes_per_s = NAN};
+    *info = (nt_device_info){.kind = kind,
+                             .compute_capability = NT_UNKNOWN,
+                             .sm_count = NT_UNKNOWN,
+                             .memory_bytes = NT_UNKNOWN,
+                             .l2_bytes = NT_UNKNOWN,
+                             .smem_per_block_bytes = NT_UNKNOWN,
+                             .smem_per_sm_bytes = NT_UNKNOWN,
+                             .smem_reserved_bytes = NT_UNKNOWN,
+                             .regs_per_block = NT_UNKNOWN,
+                             .regs_per_sm = NT_UNKNOWN,
+                             .max_threads_per_block = NT_UNKNOWN,
+                             .max_threads_per_sm = NT_UNKNOWN,
+                             .max_blocks_per_sm = NT_UNKNOWN,
+                             .warp_size = NT_UNKNOWN,
+                             .sm_clock_max_mhz = NAN,
+                             .mem_clock_max_mhz = NAN,
+                             .dram_peak_bytes_per_s = NAN};
     for (int i = 0; i < NT_PRECISION_COUNT; i++)
         info->peak_flops[i] = NAN;
 }
@@ -234,15 +245,27 @@ void nt_trial_init(nt_trial *trial)
 {
     *trial = (nt_trial){
         .outcome = NT_OUTCOME_CRASHED, /* until somebody knows better: a forgotten trial must never look ok */
-        .time_ns = NAN, .time_lo_ns = NAN, .time_hi_ns = NAN, .probe_ns = NAN, .floor_ns = NAN,
+        .time_ns = NAN,
+        .time_lo_ns = NAN,
+        .time_hi_ns = NAN,
+        .probe_ns = NAN,
+        .floor_ns = NAN,
         .samples.launches_per_sample = NT_UNKNOWN,
         .conditions = {NAN, NAN, NAN, NAN, NT_UNKNOWN},
-        .error_impl = NAN, .error_prec = NAN,
-        .artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN,
+        .error_impl = NAN,
+        .error_prec = NAN,
+        .artefact = {.registers = NT_UNKNOWN,
+                     .smem_static_bytes = NT_UNKNOWN,
+                     .spill_bytes = NT_UNKNOWN,
                      .compile_ms = NAN},
-        .smem_bytes = NT_UNKNOWN, .threads_per_block = NT_UNKNOWN, .grid_blocks = NT_UNKNOWN,
+        .smem_bytes = NT_UNKNOWN,
+        .threads_per_block = NT_UNKNOWN,
+        .grid_blocks = NT_UNKNOWN,
         .occupancy_limit_pct = NAN,
-        .prepare_ns = NAN, .compile_ms = NAN, .verify_ms = NAN, .measure_ms = NAN,
+        .prepare_ns = NAN,
+        .compile_ms = NAN,
+        .verify_ms = NAN,
+        .measure_ms = NAN,
     };
 }
 

@@ -1,5 +1,5 @@
-/* stats.c: medians, intervals from order statistics, paired ranks. Each function sorts a copy of its values; a NaN among
- * them makes the answer NaN, because a median that skipped it would look known. */
+/* stats.c: medians, intervals from order statistics, paired ranks. Each function sorts a copy of its values; a NaN
+ * among them makes the answer NaN, because a median that skipped it would look known. */
 #include "core/stats.h"
 
 #include "core/mem.h"
@@ -71,7 +71,7 @@ double nt_geomean(const double *values, size_t n)
     return n > 0 ? exp(sum / (double)n) : NAN;
 }
 
-/* ---- the interval of a median ---------------------------------------------------------------------------------- */
+/* ---- the interval of a median ----------------------------------------------------------------------------------- */
 
 /* Largest k for which [k-th smallest, k-th largest] covers the median with at least `confidence`, and that coverage
  * 1 - 2 P(Bin(n, 1/2) < k). 0 when not even the extremes do. Probabilities in logarithms: 2^-n underflows. */
@@ -123,7 +123,8 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Doubled ranks by size, ties sharing their mean rank (whole numbers when doubled). Returns sum of t^3 - t over ties. */
+/* Doubled ranks by size, ties sharing their mean rank (whole numbers when doubled). Returns sum of t^3 - t over ties.
+ */
 static double doubled_ranks(const double *by_size, size_t n, uint32_t *rank2)
 {
     double ties = 0;

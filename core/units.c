@@ -12,10 +12,10 @@ typedef struct unit {
 
 /* Smallest unit first; the last row ends the list. */
 static const unit times[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}, {0, NULL}};
-static const unit sizes[] = {{1, "B"},           {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"},
-                             {0x1p40, "TiB"},    {0x1p50, "PiB"}, {0, NULL}};
+static const unit sizes[] = {{1, "B"},        {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"},
+                             {0x1p40, "TiB"}, {0x1p50, "PiB"}, {0, NULL}};
 static const unit rates[] = {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}, {0, NULL}};
-static const unit flops[] = {{1, "FLOP/s"},    {1e3, "kFLOP/s"},  {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"},
+static const unit flops[] = {{1, "FLOP/s"},     {1e3, "kFLOP/s"},  {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"},
                              {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}, {0, NULL}};
 static const unit counts[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {0, NULL}};
 

@@ -94,6 +94,5 @@ void nt_config_print(nt_str *out, const nt_param *params, const nt_config *confi
 
 bool nt_config_equal(const nt_config *a, const nt_config *b)
 {
-    return a->count == b->count &&
-           memcmp(a->index, b->index, (size_t)a->count * sizeof a->index[0]) == 0;
+    return a->count == b->count && memcmp(a->index, b->index, (size_t)a->count * sizeof a->index[0]) == 0;
 }

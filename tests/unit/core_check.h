@@ -24,12 +24,12 @@ static inline void assert_close_at(double a, double b, double rel, const char *w
     _fail(file, line);
 }
 
-#define assert_contains(text, part)                                       \
-    do {                                                                  \
-        if (strstr((text), (part)) == NULL) {                             \
+#define assert_contains(text, part)                                          \
+    do {                                                                     \
+        if (strstr((text), (part)) == NULL) {                                \
             print_error("\"%s\" does not contain \"%s\"\n", (text), (part)); \
-            _fail(__FILE__, __LINE__);                                    \
-        }                                                                 \
+            _fail(__FILE__, __LINE__);                                       \
+        }                                                                    \
     } while (0)
 
 #endif

@@ -1,10 +1,11 @@
-/* tensor_core_emulation.h: runs a tensor-core kernel's source on the host, lane by lane, so that its indexing is tested without a GPU.
+/* tensor_core_emulation.h: runs a tensor-core kernel's source on the host, lane by lane, so that its indexing is tested
+ * without a GPU.
  *
  * A test compiles kernel text with this file in front (-include) into a shared object and calls nt_host_run. Each lane
  * is a coroutine; warp-wide instructions and barriers wait for the others. Warps run one after another as far as they
- * can, and asynchronous copies happen at once (`eager`: a tile overwritten too early shows) or only when they are waited
- * for (a tile read too early shows). Addresses are checked, shared memory starts as NaN, ldmatrix must be free of bank
- * conflicts. The conversions nt_f16_to_f32 and nt_f32_to_f16 come from the program that loads the object. */
+ * can, and asynchronous copies happen at once (`eager`: a tile overwritten too early shows) or only when they are
+ * waited for (a tile read too early shows). Addresses are checked, shared memory starts as NaN, ldmatrix must be free
+ * of bank conflicts. The conversions nt_f16_to_f32 and nt_f32_to_f16 come from the program that loads the object. */
 #ifndef NT_TEST_TENSOR_CORE_EMULATION_H
 #define NT_TEST_TENSOR_CORE_EMULATION_H
 
@@ -25,11 +26,21 @@
 
 enum { HOST_MAX_THREADS = 512, HOST_STACK_BYTES = 64 * 1024, HOST_SHARED_BYTES = 228 * 1024, HOST_MAX_COPIES = 512 };
 
-typedef struct { float x, y; } float2;
-typedef struct { float x, y, z, w; } float4;
-typedef struct { unsigned x, y; } uint2;
-typedef struct { unsigned x, y, z, w; } uint4;
-typedef struct { unsigned x, y, z; } host_dim;
+typedef struct {
+    float x, y;
+} float2;
+typedef struct {
+    float x, y, z, w;
+} float4;
+typedef struct {
+    unsigned x, y;
+} uint2;
+typedef struct {
+    unsigned x, y, z, w;
+} uint4;
+typedef struct {
+    unsigned x, y, z;
+} host_dim;
 
 extern float nt_f16_to_f32(uint16_t bits);
 extern uint16_t nt_f32_to_f16(float x);
@@ -64,16 +75,18 @@ static ucontext_t host_main;
 static bool host_eager;
 static const uint64_t *host_args;
 static void *host_entry;
-static struct { const char *begin, *end; } host_range[4];
+static struct {
+    const char *begin, *end;
+} host_range[4];
 static int host_ranges;
 static char host_error[256];
 static host_dim blockIdx, gridDim, blockDim;
 #define threadIdx (host_now->index)
 
-#define host_check(condition, ...)                                        \
-    do {                                                                  \
-        if (!(condition) && !host_error[0])                               \
-            snprintf(host_error, sizeof host_error, __VA_ARGS__);         \
+#define host_check(condition, ...)                                \
+    do {                                                          \
+        if (!(condition) && !host_error[0])                       \
+            snprintf(host_error, sizeof host_error, __VA_ARGS__); \
     } while (0)
 
 static void host_yield(void)
@@ -134,7 +147,8 @@ NT_INLINE void nt_copy_16(unsigned to, const void *from, bool valid)
 {
     if (!host_shared_valid(to))
         return;
-    host_check(!valid || (host_in_range(from, 16) && (uintptr_t)from % 16 == 0), "copy from %p", from);
+    host_check(!valid || (host_in_range(from, 16) && (uintptr_t)from % 16 == 0),
+               "copy from %p, outside the tensors or misaligned", from);
     host_check(host_now->copies < HOST_MAX_COPIES, "too many copies under way");
     if (host_error[0])
         return;

@@ -1,6 +1,6 @@
-/* The implicit-GEMM kernel without a GPU: its source runs lane by lane on the host (tensor_core_emulation.h) with the options and
- * launches that its row gives, over shapes that end in every part of a tile. Small whole numbers make every precision
- * exact, so results must be equal, not near. */
+/* The implicit-GEMM kernel without a GPU: its source runs lane by lane on the host (tensor_core_emulation.h) with the
+ * options and launches that its row gives, over shapes that end in every part of a tile. Small whole numbers make every
+ * precision exact, so results must be equal, not near. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

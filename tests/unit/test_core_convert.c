@@ -12,7 +12,7 @@ typedef struct narrow {
     float (*widen)(unsigned bits);
     unsigned (*round)(float x);
     float largest;
-    unsigned over;  /* what is beyond the largest becomes, without sign */
+    unsigned over; /* what is beyond the largest becomes, without sign */
 } narrow;
 
 static float widen_f16(unsigned bits)
@@ -172,10 +172,8 @@ static void arrays_pack_every_type(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_survives),
-        cmocka_unit_test(rounding_takes_the_nearest_and_ties_to_even),
-        cmocka_unit_test(borders_follow_the_standard),
-        cmocka_unit_test(arrays_pack_with_scales_per_channel),
+        cmocka_unit_test(every_number_survives),       cmocka_unit_test(rounding_takes_the_nearest_and_ties_to_even),
+        cmocka_unit_test(borders_follow_the_standard), cmocka_unit_test(arrays_pack_with_scales_per_channel),
         cmocka_unit_test(arrays_pack_every_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

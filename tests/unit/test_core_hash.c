@@ -17,7 +17,8 @@ static void bytes_hash_to_the_published_value(void **state)
 static void borders_between_texts_count(void **state)
 {
     (void)state;
-    static const char *const texts[][3] = {{"ab", "c", ""}, {"a", "bc", ""}, {"abc", "", ""}, {"", "abc", ""}, {"", "", "abc"}};
+    static const char *const texts[][3] = {
+        {"ab", "c", ""}, {"a", "bc", ""}, {"abc", "", ""}, {"", "abc", ""}, {"", "", "abc"}};
     char keys[6][NT_KEY_BYTES];
     for (int i = 0; i < 5; i++)
         nt_hash_texts(texts[i], 3, keys[i]);

@@ -77,14 +77,40 @@ static nt_trial full_trial(void)
 
 static void assert_same_times(const nt_trial *a, const nt_trial *b)
 {
-    const double first[] = {a->time_ns, a->time_lo_ns, a->time_hi_ns, a->probe_ns, a->floor_ns, a->error_impl,
-                            a->error_prec, a->occupancy_limit_pct, a->prepare_ns, a->compile_ms, a->verify_ms,
-                            a->measure_ms, a->artefact.compile_ms, a->conditions.sm_clock_mhz,
-                            a->conditions.temperature_c, a->conditions.power_mw, a->conditions.energy_mj};
-    const double second[] = {b->time_ns, b->time_lo_ns, b->time_hi_ns, b->probe_ns, b->floor_ns, b->error_impl,
-                             b->error_prec, b->occupancy_limit_pct, b->prepare_ns, b->compile_ms, b->verify_ms,
-                             b->measure_ms, b->artefact.compile_ms, b->conditions.sm_clock_mhz,
-                             b->conditions.temperature_c, b->conditions.power_mw, b->conditions.energy_mj};
+    const double first[] = {a->time_ns,
+                            a->time_lo_ns,
+                            a->time_hi_ns,
+                            a->probe_ns,
+                            a->floor_ns,
+                            a->error_impl,
+                            a->error_prec,
+                            a->occupancy_limit_pct,
+                            a->prepare_ns,
+                            a->compile_ms,
+                            a->verify_ms,
+                            a->measure_ms,
+                            a->artefact.compile_ms,
+                            a->conditions.sm_clock_mhz,
+                            a->conditions.temperature_c,
+                            a->conditions.power_mw,
+                            a->conditions.energy_mj};
+    const double second[] = {b->time_ns,
+                             b->time_lo_ns,
+                             b->time_hi_ns,
+                             b->probe_ns,
+                             b->floor_ns,
+                             b->error_impl,
+                             b->error_prec,
+                             b->occupancy_limit_pct,
+                             b->prepare_ns,
+                             b->compile_ms,
+                             b->verify_ms,
+                             b->measure_ms,
+                             b->artefact.compile_ms,
+                             b->conditions.sm_clock_mhz,
+                             b->conditions.temperature_c,
+                             b->conditions.power_mw,
+                             b->conditions.energy_mj};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         assert_same_double(first[i], second[i]);
     assert_int_equal(a->samples.count, b->samples.count);
@@ -94,14 +120,36 @@ static void assert_same_times(const nt_trial *a, const nt_trial *b)
 
 static void assert_same_trial(const nt_trial *a, const nt_trial *b)
 {
-    const int64_t first[] = {a->id, a->run_id, (int64_t)a->outcome, (int64_t)a->cache, a->converged, a->reused,
-                             a->samples.launches_per_sample, a->conditions.throttle_mask, a->artefact.registers,
-                             a->artefact.smem_static_bytes, a->artefact.spill_bytes, a->artefact.cached,
-                             a->smem_bytes, a->threads_per_block, a->grid_blocks};
-    const int64_t second[] = {b->id, b->run_id, (int64_t)b->outcome, (int64_t)b->cache, b->converged, b->reused,
-                              b->samples.launches_per_sample, b->conditions.throttle_mask, b->artefact.registers,
-                              b->artefact.smem_static_bytes, b->artefact.spill_bytes, b->artefact.cached,
-                              b->smem_bytes, b->threads_per_block, b->grid_blocks};
+    const int64_t first[] = {a->id,
+                             a->run_id,
+                             (int64_t)a->outcome,
+                             (int64_t)a->cache,
+                             a->converged,
+                             a->reused,
+                             a->samples.launches_per_sample,
+                             a->conditions.throttle_mask,
+                             a->artefact.registers,
+                             a->artefact.smem_static_bytes,
+                             a->artefact.spill_bytes,
+                             a->artefact.cached,
+                             a->smem_bytes,
+                             a->threads_per_block,
+                             a->grid_blocks};
+    const int64_t second[] = {b->id,
+                              b->run_id,
+                              (int64_t)b->outcome,
+                              (int64_t)b->cache,
+                              b->converged,
+                              b->reused,
+                              b->samples.launches_per_sample,
+                              b->conditions.throttle_mask,
+                              b->artefact.registers,
+                              b->artefact.smem_static_bytes,
+                              b->artefact.spill_bytes,
+                              b->artefact.cached,
+                              b->smem_bytes,
+                              b->threads_per_block,
+                              b->grid_blocks};
     assert_memory_equal(first, second, sizeof first);
     assert_true(nt_problem_equal(&a->problem, &b->problem));
     assert_string_equal(a->kernel, b->kernel);
@@ -372,9 +420,12 @@ static void rows_and_errors_are_objects(void **state)
 {
     (void)state;
     static const char *const names[] = {"trial", "time_ns", "converged", "params", "kernel", "reason"};
-    const nt_cell cells[] = {{.kind = NT_CELL_INT, .i = 5}, {.kind = NT_CELL_REAL, .r = 1.5},
-                             {.kind = NT_CELL_INT, .i = 1}, {.kind = NT_CELL_TEXT, .text = "{\"a\":1}"},
-                             {.kind = NT_CELL_TEXT, .text = "direct"}, {.kind = NT_CELL_NULL}};
+    const nt_cell cells[] = {{.kind = NT_CELL_INT, .i = 5},
+                             {.kind = NT_CELL_REAL, .r = 1.5},
+                             {.kind = NT_CELL_INT, .i = 1},
+                             {.kind = NT_CELL_TEXT, .text = "{\"a\":1}"},
+                             {.kind = NT_CELL_TEXT, .text = "direct"},
+                             {.kind = NT_CELL_NULL}};
     nt_row row = {6, names, cells};
     char *text = nt_json_dump_done(nt_json_row(&row));
     assert_string_equal(text, "{\"trial\":5,\"time_ns\":1.5,\"converged\":true,\"params\":{\"a\":1},"

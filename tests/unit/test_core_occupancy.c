@@ -16,11 +16,10 @@
 static const struct {
     int compute_capability, threads, blocks, smem_per_sm, smem_per_block, reserved;
 } chips[] = {
-    {75, 1024, 16, 65536, 65536, 0},        {80, 2048, 32, 167936, 166912, 1024},
-    {86, 1536, 16, 102400, 101376, 1024},   {87, 1536, 16, 167936, 166912, 1024},
-    {89, 1536, 24, 102400, 101376, 1024},   {90, 2048, 32, 233472, 232448, 1024},
-    {100, 2048, 32, 233472, 232448, 1024},  {103, 2048, 32, 233472, 232448, 1024},
-    {110, 1536, 24, 233472, 232448, 1024},  {120, 1536, 24, 102400, 101376, 1024},
+    {75, 1024, 16, 65536, 65536, 0},       {80, 2048, 32, 167936, 166912, 1024},  {86, 1536, 16, 102400, 101376, 1024},
+    {87, 1536, 16, 167936, 166912, 1024},  {89, 1536, 24, 102400, 101376, 1024},  {90, 2048, 32, 233472, 232448, 1024},
+    {100, 2048, 32, 233472, 232448, 1024}, {103, 2048, 32, 233472, 232448, 1024}, {110, 1536, 24, 233472, 232448, 1024},
+    {120, 1536, 24, 102400, 101376, 1024},
 };
 enum { CHIPS = sizeof chips / sizeof chips[0], ROWS = sizeof recorded / sizeof recorded[0] };
 
@@ -54,8 +53,7 @@ static void recorded_rows_agree(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         nt_device_info device = device_of(chip_of(recorded[i].compute_capability));
-        nt_occupancy got =
-            nt_occupancy_of(&device, recorded[i].threads, recorded[i].registers, recorded[i].smem_bytes);
+        nt_occupancy got = nt_occupancy_of(&device, recorded[i].threads, recorded[i].registers, recorded[i].smem_bytes);
         if (got.blocks_per_sm != recorded[i].blocks)
             print_error("row %d: cc %d, %d threads, %d registers, %d bytes\n", i, recorded[i].compute_capability,
                         recorded[i].threads, recorded[i].registers, recorded[i].smem_bytes);

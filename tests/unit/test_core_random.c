@@ -1,5 +1,6 @@
 /* Random numbers: the published SplitMix64 sequence, fills that do not depend on how they are cut, and their shape.
- * Numbers marked 'scipy' were computed with scipy 1.17's norm.ppf from integers made by a separate Python SplitMix64. */
+ * Numbers marked 'scipy' were computed with scipy 1.17's norm.ppf from integers made by a separate Python SplitMix64.
+ */
 #include "core/random.h"
 
 #include "core_check.h"
@@ -126,8 +127,8 @@ static void bounds_are_kept_and_even(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequence_is_splitmix64),    cmocka_unit_test(fills_have_their_recorded_values),
-        cmocka_unit_test(parts_make_the_whole),          cmocka_unit_test(distributions_have_their_shape),
+        cmocka_unit_test(the_sequence_is_splitmix64), cmocka_unit_test(fills_have_their_recorded_values),
+        cmocka_unit_test(parts_make_the_whole),       cmocka_unit_test(distributions_have_their_shape),
         cmocka_unit_test(bounds_are_kept_and_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

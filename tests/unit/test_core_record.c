@@ -1,7 +1,7 @@
 /* The vocabulary: precisions and their rounding units, names, shapes, problems, empty records, plans. */
+#include "core/convert.h"
 #include "core/plan.h"
 #include "core/record.h"
-#include "core/convert.h"
 #include "core/store.h"
 
 #include "core_check.h"
@@ -82,11 +82,18 @@ static void shapes_read_back_what_they_print(void **state)
 static void bad_shapes_are_named(void **state)
 {
     (void)state;
-    static const char *const bad[][2] = {
-        {"", "key"}, {"c", "key"}, {"=4", "key"}, {"c=", "size for c"}, {"c=0", "size for c"},
-        {"c=-1", "size for c"}, {"c=4,", "key"}, {"c=4,c=5", "twice"}, {"c=99999999999999999999", "size for c"},
-        {"verylongkey=1", "key"}, {"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1", "more than 10"},
-        {"c=4x", "4x"}};
+    static const char *const bad[][2] = {{"", "key"},
+                                         {"c", "key"},
+                                         {"=4", "key"},
+                                         {"c=", "size for c"},
+                                         {"c=0", "size for c"},
+                                         {"c=-1", "size for c"},
+                                         {"c=4,", "key"},
+                                         {"c=4,c=5", "twice"},
+                                         {"c=99999999999999999999", "size for c"},
+                                         {"verylongkey=1", "key"},
+                                         {"a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1", "more than 10"},
+                                         {"c=4x", "4x"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         nt_shape shape = {.count = 77};
         nt_error err = {0};

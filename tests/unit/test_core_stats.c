@@ -1,6 +1,6 @@
-/* Statistics against values from elsewhere. 'scipy' marks numbers computed with scipy 1.17.1 (wilcoxon, binom, gmean) and
- * numpy 2.4.6 (quantile); 'enumerated' ones went through all sign patterns in Python, since scipy has no exact test with
- * ties. */
+/* Statistics against values from elsewhere. 'scipy' marks numbers computed with scipy 1.17.1 (wilcoxon, binom, gmean)
+ * and numpy 2.4.6 (quantile); 'enumerated' ones went through all sign patterns in Python, since scipy has no exact test
+ * with ties. */
 #include "core/stats.h"
 
 #include "core/random.h"
@@ -8,8 +8,8 @@
 #include "core_check.h"
 
 static const double eight[] = {1.2, -0.4, 0.9, 2.1, -0.3, 0.7, 1.5, -1.1};
-static const double many[] = {0.31, -0.12, 0.45, 0.08, -0.27, 0.5, 0.61, -0.05, 0.19, 0.73, -0.34, 0.22, 0.4,
-                              0.58, -0.16, 0.9,  0.03, -0.7,  0.64, 0.81, 0.11, -0.02, 0.37, 0.29, -0.48};
+static const double many[] = {0.31, -0.12, 0.45, 0.08, -0.27, 0.5,  0.61, -0.05, 0.19,  0.73, -0.34, 0.22, 0.4,
+                              0.58, -0.16, 0.9,  0.03, -0.7,  0.64, 0.81, 0.11,  -0.02, 0.37, 0.29,  -0.48};
 enum { EIGHT = sizeof eight / sizeof eight[0], MANY = sizeof many / sizeof many[0] };
 
 static void quantiles_match_numpy(void **state)
@@ -57,11 +57,16 @@ static void intervals_match_the_binomial(void **state)
         size_t n;
         double confidence;
         double rank, coverage; /* scipy */
-    } known[] = {{6, 0.95, 1, 0.96875},        {9, 0.95, 2, 0.9609375},
-                 {10, 0.95, 2, 0.978515625},   {20, 0.95, 6, 0.9586105346679688},
-                 {20, 0.9, 6, 0.9586105346679688}, {20, 0.99, 4, 0.9974231719970703},
-                 {20, 0.999, 3, 0.9995975494384766}, {35, 0.95, 12, 0.959040408488363},
-                 {100, 0.95, 40, 0.9647997997822951}, {1000, 0.95, 469, 0.9537088026395019},
+    } known[] = {{6, 0.95, 1, 0.96875},
+                 {9, 0.95, 2, 0.9609375},
+                 {10, 0.95, 2, 0.978515625},
+                 {20, 0.95, 6, 0.9586105346679688},
+                 {20, 0.9, 6, 0.9586105346679688},
+                 {20, 0.99, 4, 0.9974231719970703},
+                 {20, 0.999, 3, 0.9995975494384766},
+                 {35, 0.95, 12, 0.959040408488363},
+                 {100, 0.95, 40, 0.9647997997822951},
+                 {1000, 0.95, 469, 0.9537088026395019},
                  {5000, 0.95, 2431, 0.9506841418958285}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         nt_interval interval = interval_of_ranks(known[i].n, known[i].confidence);
@@ -108,8 +113,8 @@ static void intervals_hold_the_median_as_often_as_they_say(void **state)
 static void signed_ranks_match_scipy(void **state)
 {
     (void)state;
-    assert_close(nt_wilcoxon_p(eight, EIGHT), 0.1953125, 1e-14);           /* scipy, exact */
-    assert_close(nt_wilcoxon_p(many, MANY), 0.023649930953979492, 1e-14);  /* scipy, exact, n = 25 */
+    assert_close(nt_wilcoxon_p(eight, EIGHT), 0.1953125, 1e-14);          /* scipy, exact */
+    assert_close(nt_wilcoxon_p(many, MANY), 0.023649930953979492, 1e-14); /* scipy, exact, n = 25 */
     assert_close(nt_wilcoxon_p((double[]){1, 2, 3, 4, 5}, 5), 0.0625, 0);
     assert_close(nt_wilcoxon_p((double[]){-1, -2, -3, -4, -5}, 5), 0.0625, 0);
     assert_close(nt_wilcoxon_p((double[]){3}, 1), 1, 0);
@@ -131,7 +136,7 @@ static void many_pairs_use_the_normal_distribution(void **state)
 {
     (void)state;
     double values[40];
-    forty(values); /* one zero, many ties */
+    forty(values);                                                       /* one zero, many ties */
     assert_close(nt_wilcoxon_p(values, 40), 0.16073201313861973, 1e-12); /* scipy, approx with correction */
     for (int i = 0; i < 40; i++)
         values[i] = i % 2 ? 1 : -1;

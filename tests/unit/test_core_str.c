@@ -97,9 +97,12 @@ static void arrays_grow_by_doubling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_grow),          cmocka_unit_test(copies_cut_and_say_so),
-        cmocka_unit_test(slips_are_recognised),  cmocka_unit_test(numbers_are_parsed_strictly),
-        cmocka_unit_test(errors_carry_their_status), cmocka_unit_test(arrays_grow_by_doubling),
+        cmocka_unit_test(strings_grow),
+        cmocka_unit_test(copies_cut_and_say_so),
+        cmocka_unit_test(slips_are_recognised),
+        cmocka_unit_test(numbers_are_parsed_strictly),
+        cmocka_unit_test(errors_carry_their_status),
+        cmocka_unit_test(arrays_grow_by_doubling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
