@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 4, PIXELS = 4 };
+enum { LANES = 4, BLOCK = 2 * LANES, PIXELS = 4 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
 
 /* ---- the product ------------------------------------------------------------------------------------------------------- */
 
 typedef struct matrix_product {
     const double *a; /* [pixels][a_stride], c used */
-    const double *b; /* [c][k] */
+    const double *b; /* [k / BLOCK][b_stride], of which [c][BLOCK] is used */
     double *out;     /* [pixels][k], added to */
-    int64_t pixels, c, k, a_stride; /* k a multiple of 2 * LANES */
+    int64_t pixels, c, k, a_stride, b_stride; /* k a multiple of BLOCK */
 } matrix_product;
 
 /* `count` pixels by two vectors of output channels. */
@@ -34,8 +34,8 @@ static inline __attribute__((always_inline)) void product_tile(const matrix_prod
         sum[p][0] = *(const lanes *)(out + p * m->k);
         sum[p][1] = *(const lanes *)(out + p * m->k + LANES);
     }
-    const double *a = m->a + pixel * m->a_stride, *b = m->b + k;
-    for (int64_t c = 0; c < m->c; c++, b += m->k) {
+    const double *a = m->a + pixel * m->a_stride, *b = m->b + k / BLOCK * m->b_stride;
+    for (int64_t c = 0; c < m->c; c++, b += BLOCK) {
         lanes b0 = *(const lanes *)b, b1 = *(const lanes *)(b + LANES);
         for (int p = 0; p < count; p++) {
             sum[p][0] += b0 * a[p * m->a_stride + c];
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void product_tile(const matrix_prod
 
 static inline __attribute__((always_inline)) void product_body(const matrix_product *m)
 {
-    for (int64_t k = 0; k < m->k; k += 2 * LANES) {
+    for (int64_t k = 0; k < m->k; k += BLOCK) {
         int64_t pixel = 0;
         for (; pixel + PIXELS <= m->pixels; pixel += PIXELS)
             product_tile(m, pixel, k, PIXELS);
@@ -88,8 +88,8 @@ static void product(const matrix_product *m)
 typedef struct operands {
     nt_conv3x3 d;
     bool is_nhwc;
-    int64_t k;       /* d.k padded to whole vectors */
-    double *weight;  /* [tap][c][k] */
+    int64_t k;       /* d.k padded to whole blocks */
+    double *weight;  /* [k / BLOCK][tap][c][BLOCK] */
     double *line[3]; /* input rows y - 1, y, y + 1 as [w + 3][c]; a border of zeros left, two right */
     double *sum;     /* [w + 1][k] */
 } operands;
@@ -99,33 +99,33 @@ static double magnitude_or(double x, bool magnitude)
     return magnitude ? fabs(x) : x;
 }
 
-/* Whole vectors of output channels at a time: each is read as a few streams and written as one. */
 static void pack_weight(operands *o, const float *weight, bool magnitude)
 {
     int64_t c_count = o->d.c;
-    for (int64_t first = 0; first < o->k; first += 2 * LANES)
+    double *to = o->weight;
+    for (int64_t first = 0; first < o->k; first += BLOCK)
         for (int64_t tap = 0; tap < 9; tap++)
-            for (int64_t c = 0; c < c_count; c++) {
-                double *to = o->weight + (tap * c_count + c) * o->k;
-                for (int64_t k = first; k < first + 2 * LANES; k++) {
+            for (int64_t c = 0; c < c_count; c++)
+                for (int64_t k = first; k < first + BLOCK; k++) {
                     int64_t at = o->is_nhwc ? (k * 9 + tap) * c_count + c : (k * c_count + c) * 9 + tap;
-                    to[k] = k < o->d.k ? magnitude_or((double)weight[at], magnitude) : 0;
+                    *to++ = k < o->d.k ? magnitude_or((double)weight[at], magnitude) : 0;
                 }
-            }
 }
 
-/* |G||g||G^T| over magnitudes in place of the nine taps: [16 places][c][k]. */
+/* |G||g||G^T| over magnitudes in place of the nine taps: [k / BLOCK][16 places][c][BLOCK]. */
 static double *transform_weight(const operands *o)
 {
-    int64_t plane = o->d.c * o->k;
-    double *to = nt_alloc_zero((size_t)(16 * plane), sizeof *to);
+    int64_t plane = o->d.c * BLOCK, blocks = o->k / BLOCK;
+    double *to = nt_alloc_zero((size_t)(16 * plane * blocks), sizeof *to);
     static const double g[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}, {0, 0, 1}};
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++)
+    for (int64_t block = 0; block < blocks; block++)
+        for (int place = 0; place < 16; place++)
             for (int tap = 0; tap < 9; tap++) {
-                double factor = g[i][tap / 3] * g[j][tap % 3];
+                double factor = g[place / 4][tap / 3] * g[place % 4][tap % 3];
+                const double *from = o->weight + (9 * block + tap) * plane;
+                double *sum = to + (16 * block + place) * plane;
                 for (int64_t x = 0; factor != 0 && x < plane; x++)
-                    to[(4 * i + j) * plane + x] += factor * o->weight[tap * plane + x];
+                    sum[x] += factor * from[x];
             }
     return to;
 }
@@ -159,8 +159,7 @@ static void write_row(const operands *o, int64_t row, const double *sum, double 
 static operands operands_of(const nt_problem *problem)
 {
     operands o = {.d = nt_conv3x3_of(problem), .is_nhwc = problem->layout == NT_NHWC};
-    o.k = nt_conv3x3_of(problem).k + 2 * LANES - 1;
-    o.k -= o.k % (2 * LANES);
+    o.k = (o.d.k + BLOCK - 1) / BLOCK * BLOCK;
     o.weight = nt_alloc_zero((size_t)(9 * o.d.c * o.k), sizeof *o.weight);
     for (int i = 0; i < 3; i++)
         o.line[i] = nt_alloc_zero((size_t)((o.d.w + 3) * o.d.c), sizeof *o.line[i]);
@@ -188,8 +187,8 @@ static void direct_rows(operands *o, const float *in, bool magnitude, double *ou
         for (int r = 0; r < 3; r++) {
             pack_line(o, image, row % d->h + r - 1, magnitude, o->line[r]);
             for (int q = 0; q < 3; q++)
-                product(&(matrix_product){o->line[r] + q * d->c, o->weight + (3 * r + q) * d->c * o->k, o->sum, d->w,
-                                          d->c, o->k, d->c});
+                product(&(matrix_product){o->line[r] + q * d->c, o->weight + (3 * r + q) * d->c * BLOCK, o->sum, d->w,
+                                          d->c, o->k, d->c, 9 * d->c * BLOCK});
         }
         write_row(o, row, o->sum, out);
     }
@@ -209,7 +208,7 @@ static void transform_columns(const operands *o, const double *from, int64_t til
 }
 
 typedef struct winograd {
-    double *weight;  /* [16][c][k] */
+    double *weight;  /* from transform_weight */
     double *rows[2]; /* two input rows; their sum in rows[0] */
     double *tiles;   /* [tiles][c] */
     double *places;  /* [tiles][k] */
@@ -220,7 +219,7 @@ static void winograd_column(const operands *o, const winograd *v, const float *i
 {
     static const int pairs[4][2] = {{0, 2}, {1, 2}, {1, 2}, {1, 3}};
     const nt_conv3x3 *d = &o->d;
-    int64_t tiles = (d->w + 1) / 2, top = y / 2 * 2 - 1, plane = d->c * o->k;
+    int64_t tiles = (d->w + 1) / 2, top = y / 2 * 2 - 1, plane = d->c * BLOCK;
     memset(v->places, 0, (size_t)(tiles * o->k) * sizeof *v->places);
     for (int n = 0; n < 3; n++) {
         int i = n + (int)(y % 2); /* rows of |A^T|: 1 1 1 0 and 0 1 1 1 */
@@ -229,7 +228,8 @@ static void winograd_column(const operands *o, const winograd *v, const float *i
         for (int64_t x = 0; x < (d->w + 3) * d->c; x++)
             v->rows[0][x] += v->rows[1][x];
         transform_columns(o, v->rows[0], tiles, j, v->tiles);
-        product(&(matrix_product){v->tiles, v->weight + (4 * i + j) * plane, v->places, tiles, d->c, o->k, d->c});
+        product(&(matrix_product){v->tiles, v->weight + (4 * i + j) * plane, v->places, tiles, d->c, o->k, d->c,
+                                  16 * plane});
     }
     for (int64_t x = 0; x < d->w; x++) {
         if (j - x % 2 < 0 || j - x % 2 > 2)
