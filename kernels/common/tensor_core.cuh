@@ -2,7 +2,7 @@
  * shared memory, ldmatrix, mma.sync and packing of results. Comes after prelude.cuh; needs compute capability 8.0.
  *
  * One K step of an mma is 32 bytes of each operand row whatever the element type (16 halves or 8 words), so the
- * addresses that a kernel computes do not depend on the type. On the host the test's emulator stands in for this file. */
+ * addresses that a kernel computes do not depend on the type. On the host a test's emulation stands in. */
 
 #ifndef NT_HOST_EMULATION
 NT_INLINE unsigned nt_shared_address(const void *shared)

@@ -8,6 +8,7 @@
 
 extern const char nt_embed_common_prelude_cuh[];
 extern const char nt_embed_common_tensor_core_cuh[];
+extern const char nt_embed_conv3x3_gather_cuh[];
 extern const char nt_embed_conv3x3_igemm_cu[];
 
 enum { MAX_SPLIT = 16, REDUCE_THREADS = 256 };
@@ -19,32 +20,45 @@ static const nt_param params[] = {
     {.name = "warps_m", .help = "warps of a block along pixels", .NT_INTS(1, 2, 4), .dflt = 1},
     {.name = "warps_n", .help = "warps of a block along output channels", .NT_INTS(1, 2, 4), .dflt = 1},
     {.name = "stages", .help = "tiles in shared memory, all but one under way", .NT_INTS(2, 3, 4), .dflt = 1},
-    {.name = "swizzle", .help = "avoid bank conflicts by permuting units, else by padding rows", .NT_INTS(0, 1),
-     .dflt = 1, .is_bool = true},
-    {.name = "taps_inner", .help = "walk the nine taps inside a slice of channels, pixels through L1", .NT_INTS(0, 1),
-     .dflt = 0, .is_bool = true},
-    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3), .dflt = 0},
-    {.name = "round_inputs", .help = "round f32 to tf32, else the hardware truncates", .NT_INTS(0, 1), .dflt = 0,
+    {.name = "swizzle",
+     .help = "avoid bank conflicts by permuting units, else by padding rows",
+     .NT_INTS(0, 1),
+     .dflt = 1,
      .is_bool = true},
-    {.name = "split_k", .help = "slices of the reduction, added by a second kernel", .NT_INTS(1, 2, 4, 8, MAX_SPLIT),
-     .dflt = 0, .use = NT_PARAM_LAUNCH},
+    {.name = "taps_inner",
+     .help = "walk the nine taps inside a slice of channels, pixels through L1",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true},
+    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3), .dflt = 0},
+    {.name = "round_inputs",
+     .help = "round f32 to tf32, else the hardware truncates",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true},
+    {.name = "split_k",
+     .help = "slices of the reduction, added by a second kernel",
+     .NT_INTS(1, 2, 4, 8, MAX_SPLIT),
+     .dflt = 0,
+     .use = NT_PARAM_LAUNCH},
 };
 
-#define THREADS "(warps_m * warps_n * 32)"
-#define ROW_BYTES "(tile_k * elem_bytes)"
-#define SMEM "(stages * (tile_m + tile_n) * (" ROW_BYTES " + (0 if swizzle else 16)))"
-#define WARP_M "(tile_m // warps_m)"
-#define WARP_N "(tile_n // warps_n)"
+#define THREADS      "(warps_m * warps_n * 32)"
+#define ROW_BYTES    "(tile_k * elem_bytes)"
+#define SMEM         "(stages * (tile_m + tile_n) * (" ROW_BYTES " + (0 if swizzle else 16)))"
+#define WARP_M       "(tile_m // warps_m)"
+#define WARP_N       "(tile_n // warps_n)"
 #define ACCUMULATORS "(tile_m * tile_n // " THREADS ")"
 /* Accumulators and two sets of operands; addresses and the like come on top. */
 #define TILE_REGISTERS "(" ACCUMULATORS " + (" WARP_M " + " WARP_N ") // 2)"
-#define BLOCKS "((n * h * w + tile_m - 1) // tile_m * ((k + tile_n - 1) // tile_n))"
+#define BLOCKS         "((n * h * w + tile_m - 1) // tile_m * ((k + tile_n - 1) // tile_n))"
 
 static const nt_constraint constraints[] = {
     {ROW_BYTES " in (64, 128)", "a row of a tile is 64 or 128 bytes: 2 or 4 steps of the tensor cores"},
     {"64 <= " THREADS " <= 256", "a block has 2 to 8 warps"},
     {"tile_m % (16 * warps_m) == 0 and tile_n % (16 * warps_n) == 0", "a warp computes whole 16x16 tiles"},
-    {"max(" WARP_M ", " WARP_N ") <= 3 * min(" WARP_M ", " WARP_N ")", "longer warp tiles read too much for their work"},
+    {"max(" WARP_M ", " WARP_N ") <= 3 * min(" WARP_M ", " WARP_N ")",
+     "longer warp tiles read too much for their work"},
     {"16 <= " ACCUMULATORS " <= 128", "a thread has 16 to 128 accumulators"},
     {"tile_m * " ROW_BYTES " % (16 * " THREADS ") == 0 and tile_n * " ROW_BYTES " % (16 * " THREADS ") == 0",
      "each thread copies the same number of 16-byte units"},
@@ -87,6 +101,11 @@ static int64_t elem_bytes(const nt_problem *problem)
     return (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in);
 }
 
+static int64_t threads(const nt_config *config)
+{
+    return value(config, "warps_m") * value(config, "warps_n") * 32;
+}
+
 /* The products of an output, and the partial sums of its slices. */
 static double additions(const nt_problem *problem)
 {
@@ -114,8 +133,8 @@ static bool wide_offsets(const nt_problem *problem)
 static void options(const nt_problem *problem, const nt_config *config, nt_str *out)
 {
     int64_t c = extent(problem, "c"), tile_k = value(config, "tile_k");
-    nt_str_addf(out, " -DUNIT_COPIES=%d -DWHOLE_STEPS=%d -DOUT_VECTOR=%d -DSPLIT=%d -DWIDE_OFFSETS=%d",
-                c % (16 / elem_bytes(problem)) == 0, c % tile_k == 0, out_vector(problem),
+    nt_str_addf(out, " -DTHREADS=%lld -DUNIT_COPIES=%d -DWHOLE_STEPS=%d -DOUT_VECTOR=%d -DSPLIT=%d -DWIDE_OFFSETS=%d",
+                (long long)threads(config), c % (16 / elem_bytes(problem)) == 0, c % tile_k == 0, out_vector(problem),
                 value(config, "split_k") > 1, wide_offsets(problem));
 }
 
@@ -131,8 +150,7 @@ static void product_stage(const nt_problem *problem, const nt_config *config, nt
     int64_t pixels = problem->batch * h * w, split = value(config, "split_k");
     int64_t columns = ceil_div(k, value(config, "tile_n"));
     int64_t blocks = ceil_div(pixels, value(config, "tile_m")) * columns;
-    nt_stage_kernel(stage, "nt_conv3x3_igemm", (uint32_t)blocks, 1, (uint32_t)split,
-                    (uint32_t)(value(config, "warps_m") * value(config, "warps_n") * 32), 1, 1);
+    nt_stage_kernel(stage, "nt_conv3x3_igemm", (uint32_t)blocks, 1, (uint32_t)split, (uint32_t)threads(config), 1, 1);
     stage->smem_dynamic_bytes = (uint32_t)smem_bytes(problem, config);
     nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);
     nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
@@ -183,7 +201,8 @@ const nt_kernel nt_kernel_conv3x3_cuda_igemm = {
     .summary = "implicit matrix product on tensor cores (mma.sync), pipelined through shared memory",
     .layer = "conv3x3",
     .device = NT_DEVICE_CUDA,
-    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_conv3x3_igemm_cu},
+    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_conv3x3_gather_cuh,
+               nt_embed_conv3x3_igemm_cu},
     .precisions = NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16),
     .layouts = NT_BIT(NT_NHWC),
     .min_compute_capability = 80,

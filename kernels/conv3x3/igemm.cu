@@ -1,231 +1,21 @@
-/* igemm.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product on tensor cores, without forming the matrix.
+/* igemm.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product on tensor cores (mma.sync). Comes after gather.cuh.
  *
- * Rows are output pixels counted through the batch, columns output channels, and the reduction runs over filter taps
- * (r, s) and input channels. A block computes TILE_M x TILE_N in WARPS_M x WARPS_N warps; STAGES tiles of TILE_K travel
- * through shared memory, filled by asynchronous copies that write zeros where a tap lies outside the image.
- * A thread copies the same 16-byte unit of several rows, so what depends on the pixel is computed once, and a step of
- * the reduction costs it one addition and one mask test a row. Macros: the parameters of cuda_igemm.c, and
- *   UNIT_COPIES   16-byte copies are possible (else elements are gathered one by one)
- *   WHOLE_STEPS   TILE_K divides the channels, so all threads are at the same tap
- *   OUT_VECTOR    how many output elements may be stored at once
- *   SPLIT         partial sums in f32 go to a workspace, and nt_conv3x3_igemm_reduce adds them
- *   WIDE_OFFSETS  a tensor has 2^31 elements or more */
+ * A block computes TILE_M pixels x TILE_N output channels in WARPS_M x WARPS_N warps; STAGES tiles travel through
+ * shared memory, all but one under way. Macros: the parameters of cuda_igemm.c and those of gather.cuh. OUT_VECTOR: how
+ * many output elements may be stored at once. SPLIT: partial sums in f32 go to a workspace, and
+ * nt_conv3x3_igemm_reduce adds them. */
 
-#define ELEM_BYTES ((int)sizeof(nt_elem))
-#define THREADS (WARPS_M * WARPS_N * 32)
-#define UNIT (16 / ELEM_BYTES) /* elements of a unit */
-#define ROW_BYTES (TILE_K * ELEM_BYTES)
-#define ROW_UNITS (ROW_BYTES / 16)
-#define PITCH (SWIZZLE ? ROW_BYTES : ROW_BYTES + 16)
-#define PASS_ROWS (THREADS / ROW_UNITS) /* rows that all threads together copy at once */
-#define A_COPIES (TILE_M / PASS_ROWS)
-#define B_COPIES (TILE_N / PASS_ROWS)
-#define COPIES (A_COPIES + B_COPIES)
-#define A_BYTES (TILE_M * PITCH)
-#define STAGE_BYTES ((TILE_M + TILE_N) * PITCH)
-#define K_STEPS (ROW_BYTES / 32) /* mma steps of a tile */
+#define K_STEPS         (ROW_BYTES / 32) /* mma steps of a tile */
 #define COPIES_PER_STEP ((COPIES + K_STEPS - 2) / (K_STEPS - 1))
-#define M_TILES (TILE_M / WARPS_M / 16)
-#define N_TILES (TILE_N / WARPS_N / 8)
-
-#if WIDE_OFFSETS
-typedef long long offset;
-#else
-typedef int offset;
-#endif
-
-/* Where this thread is in the reduction: the tap, and offsets to add to its rows' own. */
-typedef struct position {
-    int channel, tap, column;
-    offset in, weight;
-} position;
-
-typedef struct loader {
-    const nt_elem *in, *weight;
-    int channels, width, steps;
-    unsigned to; /* shared address of this thread's unit of row 0, stage 0 */
-    /* Offsets of row 0's pixel at tap (0, 0), which may lie outside, and of its filter; of each further row by adding. */
-    offset pixel, pixel_pass, filter, filter_pass;
-    unsigned taps[A_COPIES]; /* bit 3 r + s: that tap of the pixel is inside the image */
-    unsigned filters;        /* bit i: filter i exists */
-    position at;
-} loader;
-
-/* 16-byte units of eight successive rows fall on different banks. */
-NT_INLINE int swizzled(int row, int unit)
-{
-#if SWIZZLE
-    return unit ^ (ROW_UNITS == 8 ? row & 7 : row >> 1 & 3);
-#else
-    (void)row;
-    return unit;
-#endif
-}
-
-NT_INLINE unsigned inside_bits(int h, int w, int height, int width)
-{
-    unsigned columns = (w > 0 ? 1u : 0u) | 2u | (w + 1 < width ? 4u : 0u);
-    return (h > 0 ? columns : 0u) | columns << 3 | (h + 1 < height ? columns << 6 : 0u);
-}
-
-/* Brings the channel back into its range, moving on over taps. */
-NT_INLINE void wrap_taps(loader *q)
-{
-#if WHOLE_STEPS
-    if (q->at.channel >= q->channels)
-#else
-    while (q->at.channel >= q->channels)
-#endif
-    {
-        q->at.channel -= q->channels;
-        q->at.tap++;
-        if (++q->at.column == 3) {
-            q->at.column = 0;
-            q->at.in += (offset)(q->width - 3) * q->channels;
-        }
-    }
-}
-
-NT_INLINE void next_step(loader *q)
-{
-#if TAPS_INNER
-    q->at.tap++;
-    q->at.in += q->channels;
-    q->at.weight += q->channels;
-    if (++q->at.column == 3) {
-        q->at.column = 0;
-        q->at.in += (offset)(q->width - 3) * q->channels;
-    }
-    if (q->at.tap == 9) {
-        q->at.tap = 0;
-        q->at.in += TILE_K - (offset)3 * q->width * q->channels;
-        q->at.weight += TILE_K - (offset)9 * q->channels;
-    }
-#else
-    q->at.channel += TILE_K;
-    q->at.in += TILE_K;
-    q->at.weight += TILE_K;
-#if UNIT_COPIES
-    wrap_taps(q);
-#endif
-#endif
-}
-
-/* The position of tile `step` of the reduction, for the unit this thread copies. */
-NT_INLINE void start_at(loader *q, int step, int unit)
-{
-#if TAPS_INNER
-    int tap = step % 9, channel = step / 9 * TILE_K;
-#elif WHOLE_STEPS
-    int tap = step * TILE_K / q->channels, channel = step * TILE_K - tap * q->channels;
-#elif UNIT_COPIES
-    int tap = (step * TILE_K + unit * UNIT) / q->channels, channel = step * TILE_K + unit * UNIT - tap * q->channels;
-#else
-    int tap = 0, channel = step * TILE_K + unit * UNIT; /* counts through all taps */
-#endif
-    int r = tap / 3, s = tap - 3 * r;
-    int within = WHOLE_STEPS ? unit * UNIT : 0;
-    q->at.tap = tap;
-    q->at.column = s;
-    q->at.channel = channel;
-    q->at.in = ((offset)r * q->width + s) * q->channels + channel + within;
-    q->at.weight = (offset)tap * q->channels + channel + within;
-}
-
-NT_INLINE void start_rows(loader *q, int m0, int n0, int row, int pixels, int height, int filters)
-{
-#pragma unroll
-    for (int i = 0; i < A_COPIES; i++) {
-        int m = m0 + row + i * PASS_ROWS;
-        int image = m / (height * q->width), rest = m - image * height * q->width;
-        int h = rest / q->width, w = rest - h * q->width;
-        q->taps[i] = m < pixels ? inside_bits(h, w, height, q->width) : 0u;
-    }
-    /* Output and input have the same pixels, so rows follow each other in both. */
-    q->pixel = ((offset)m0 + row - q->width - 1) * q->channels;
-    q->pixel_pass = (offset)PASS_ROWS * q->channels;
-    q->filter = (offset)(n0 + row) * 9 * q->channels;
-    q->filter_pass = (offset)PASS_ROWS * 9 * q->channels;
-    q->filters = 0;
-#pragma unroll
-    for (int i = 0; i < B_COPIES; i++)
-        q->filters |= n0 + row + i * PASS_ROWS < filters ? 1u << i : 0u;
-}
-
-#if UNIT_COPIES
-NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
-{
-    unsigned to = q->to + stage + i * PASS_ROWS * PITCH;
-    const nt_elem *from = q->in + (q->pixel + i * q->pixel_pass + q->at.in);
-    bool inside = q->taps[i] >> q->at.tap & 1u;
-#if TAPS_INNER
-    nt_copy_16_l1(to, from, inside);
-#else
-    nt_copy_16(to, from, inside);
-#endif
-}
-
-NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
-{
-    unsigned to = q->to + stage + A_BYTES + i * PASS_ROWS * PITCH;
-    bool exists = (q->filters >> i & 1u) && (WHOLE_STEPS || q->at.tap < 9);
-    nt_copy_16(to, q->weight + (q->filter + i * q->filter_pass + q->at.weight), exists);
-}
-#else
-NT_INLINE void put_element(unsigned word[4], int e, nt_elem value)
-{
-#if defined(NT_PRECISION_TF32)
-    word[e] = nt_f32_to_bits(value);
-#else
-    word[e / 2] |= (unsigned)value << (16 * (e & 1));
-#endif
-}
-
-NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
-{
-    unsigned word[4] = {0, 0, 0, 0};
-#pragma unroll
-    for (int e = 0; e < UNIT; e++) {
-        int at = q->at.channel + e, tap = at / q->channels;
-        int r = tap / 3, s = tap - 3 * r;
-        offset from = q->pixel + i * q->pixel_pass + ((offset)r * q->width + s) * q->channels + (at - tap * q->channels);
-        if (tap < 9 && (q->taps[i] >> tap & 1u))
-            put_element(word, e, q->in[from]);
-    }
-    nt_store_shared_16(q->to + stage + i * PASS_ROWS * PITCH, word);
-}
-
-NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
-{
-    unsigned word[4] = {0, 0, 0, 0};
-    offset from = q->filter + i * q->filter_pass + q->at.channel;
-#pragma unroll
-    for (int e = 0; e < UNIT; e++)
-        if ((q->filters >> i & 1u) && q->at.channel + e < 9 * q->channels)
-            put_element(word, e, q->weight[from + e]);
-    nt_store_shared_16(q->to + stage + A_BYTES + i * PASS_ROWS * PITCH, word);
-}
-#endif
-
-/* Copies [begin, end) of this thread's share of a tile: its pixels' rows first, then its filters'. */
-NT_INLINE void copy_rows(const loader *q, unsigned stage, int begin, int end)
-{
-#pragma unroll
-    for (int i = 0; i < COPIES; i++)
-        if (i >= begin && i < end) {
-            if (i < A_COPIES)
-                copy_pixel(q, stage, i);
-            else
-                copy_filter(q, stage, i - A_COPIES);
-        }
-}
+#define M_TILES         (TILE_M / WARPS_M / 16)
+#define N_TILES         (TILE_N / WARPS_N / 8)
 
 typedef struct fragments {
     unsigned a[M_TILES][4];
     unsigned b[N_TILES / 2][4]; /* two tiles of columns, two words each */
 } fragments;
 
-/* The operands of mma step `step`; a and b are this lane's shared addresses at step 0. A step flips or adds 32 bytes. */
+/* The operands of mma step `step`, 32 bytes further on; a and b are this lane's shared addresses at step 0. */
 NT_INLINE void load_fragments(fragments *f, unsigned a, unsigned b, int step)
 {
     unsigned a_step = SWIZZLE ? a ^ (step * 32) : a + step * 32;
@@ -290,7 +80,7 @@ NT_INLINE void store_partial(float *out, int column, int columns, float x, float
 }
 
 #if !defined(NT_PRECISION_TF32) && OUT_VECTOR >= 8
-/* A quad of lanes holds 8 words of one pixel in each of 4 tiles, two apart; afterwards lane t holds tile t's 16 bytes. */
+/* Each lane of a quad holds a word of 4 tiles of one pixel; afterwards lane t holds the four words of tile t. */
 NT_INLINE void transpose_quad(unsigned word[4], int t)
 {
     unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
@@ -341,10 +131,54 @@ NT_INLINE void store_row(void *out, float sum[N_TILES][4], int half, bool exists
 #endif
 }
 
+/* Starts the copies of the first STAGES - 1 tiles. */
+NT_INLINE void fill_stages(loader *q, int count)
+{
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; s++) {
+        if (s < count) {
+            copy_rows(q, s * STAGE_BYTES, 0, COPIES);
+            next_step(q);
+        }
+        nt_copy_commit();
+    }
+    nt_copy_wait(STAGES - 2);
+    __syncthreads();
+}
+
+/* Sums over `count` tiles. While a tile is multiplied, operands of the next mma step and the tile STAGES - 1 further on
+ * are under way; the latter goes where the previous tile was, which all threads have read at the barrier. */
+NT_INLINE void run_stages(float sum[M_TILES][N_TILES][4], loader *q, unsigned a, unsigned b, int count)
+{
+    fragments f[2];
+    load_fragments(&f[0], a, b, 0);
+    unsigned read = 0, write = (STAGES - 1) * STAGE_BYTES;
+#pragma unroll 1
+    for (int left = count - (STAGES - 1); left > 1 - STAGES; left--) { /* tiles still to be copied */
+#pragma unroll
+        for (int step = 0; step < K_STEPS; step++) {
+            if (step == K_STEPS - 1) {
+                nt_copy_commit();
+                nt_copy_wait(STAGES - 2);
+                __syncthreads();
+                write = read;
+                read = read == (STAGES - 1) * STAGE_BYTES ? 0 : read + STAGE_BYTES;
+            }
+            load_fragments(&f[(step + 1) % 2], a + read, b + read, (step + 1) % K_STEPS);
+            if (step < K_STEPS - 1 && left > 0)
+                copy_rows(q, write, step * COPIES_PER_STEP, (step + 1) * COPIES_PER_STEP);
+            multiply(sum, &f[step % 2]);
+        }
+        if (left > 0)
+            next_step(q);
+    }
+    nt_copy_wait(0);
+}
+
 /* The reduction has `steps` tiles. When SPLIT, blocks of one z do a share of them, and `out` is the workspace. */
 NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
-    nt_conv3x3_igemm(const nt_elem *in, const nt_elem *weight, void *out, int pixels, int height, int width, int channels,
-                  int filters, int n_blocks, int steps)
+    nt_conv3x3_igemm(const nt_elem *in, const nt_elem *weight, void *out, int pixels, int height, int width,
+                     int channels, int filters, int n_blocks, int steps)
 {
     extern __shared__ __align__(1024) unsigned char tiles[];
     int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -365,53 +199,17 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
     q.to = nt_shared_address(tiles) + row * PITCH + swizzled(row, unit) * 16;
     start_rows(&q, m0, n0, row, pixels, height, filters);
     start_at(&q, begin, unit);
-
-#pragma unroll
-    for (int s = 0; s < STAGES - 1; s++) {
-        if (s < count) {
-            copy_rows(&q, s * STAGE_BYTES, 0, COPIES);
-            next_step(&q);
-        }
-        nt_copy_commit();
-    }
+    fill_stages(&q, count);
 
     float sum[M_TILES][N_TILES][4];
 #pragma unroll
     for (int i = 0; i < M_TILES * N_TILES * 4; i++)
         sum[i / 4 / N_TILES][i / 4 % N_TILES][i % 4] = 0.0f;
-
     int warp_m = warp % WARPS_M * (TILE_M / WARPS_M), warp_n = warp / WARPS_M * (TILE_N / WARPS_N);
     int a_row = lane % 16, b_row = lane % 8 + lane / 16 * 8;
     unsigned a = nt_shared_address(tiles) + (warp_m + a_row) * PITCH + swizzled(a_row, lane / 16) * 16;
     unsigned b = nt_shared_address(tiles) + A_BYTES + (warp_n + b_row) * PITCH + swizzled(b_row, lane / 8 % 2) * 16;
-
-    nt_copy_wait(STAGES - 2);
-    __syncthreads();
-    fragments f[2];
-    load_fragments(&f[0], a, b, 0);
-
-    unsigned read = 0, write = (STAGES - 1) * STAGE_BYTES;
-    int left = count - (STAGES - 1); /* tiles still to be copied */
-#pragma unroll 1
-    for (int it = 0; it < count; it++, left--) {
-#pragma unroll
-        for (int step = 0; step < K_STEPS; step++) {
-            if (step == K_STEPS - 1) { /* the tile is read; the next one must have arrived, for all threads */
-                nt_copy_commit();
-                nt_copy_wait(STAGES - 2);
-                __syncthreads();
-                write = read;
-                read = read == (STAGES - 1) * STAGE_BYTES ? 0 : read + STAGE_BYTES;
-            }
-            load_fragments(&f[(step + 1) % 2], a + read, b + read, (step + 1) % K_STEPS);
-            if (step < K_STEPS - 1 && left > 0)
-                copy_rows(&q, write, step * COPIES_PER_STEP, (step + 1) * COPIES_PER_STEP);
-            multiply(sum, &f[step % 2]);
-        }
-        if (left > 0)
-            next_step(&q);
-    }
-    nt_copy_wait(0);
+    run_stages(sum, &q, a, b, count);
 
 #pragma unroll
     for (int i = 0; i < M_TILES * 2; i++) {
@@ -422,7 +220,8 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 #if SPLIT
 /* Adds the partial sums of all slices. */
-NT_ENTRY void __launch_bounds__(256) nt_conv3x3_igemm_reduce(const float *partial, nt_elem *out, long long count, int slices)
+NT_ENTRY void __launch_bounds__(256)
+    nt_conv3x3_igemm_reduce(const float *partial, nt_elem *out, long long count, int slices)
 {
     long long i = (long long)blockIdx.x * 256 + threadIdx.x;
     if (i >= count)

@@ -1,0 +1,216 @@
+/* gather.cuh: tiles of the matrices that a 3x3 convolution (stride 1, pad 1, NHWC) is the product of, brought to shared
+ * memory without forming the matrices.
+ *
+ * Rows of A are output pixels counted through the batch, rows of B filters, and both run along the reduction: filter
+ * taps (r, s) and input channels. A tile has TILE_M + TILE_N rows of TILE_K elements; copies write zeros where a tap
+ * lies outside the image. A thread copies the same 16-byte unit of several rows, so what depends on the pixel is
+ * computed once, and a step of the reduction costs it one addition and one mask test a row.
+ *
+ * Macros: tile sizes, stages and walk from the kernel's row, and THREADS of a block. UNIT_COPIES: 16-byte copies are
+ * possible, else elements are gathered one by one. WHOLE_STEPS: TILE_K divides the channels, so that all threads are at
+ * the same tap. WIDE_OFFSETS: a tensor has about 2^31 elements or more. */
+
+#define ELEM_BYTES  ((int)sizeof(nt_elem))
+#define UNIT        (16 / ELEM_BYTES) /* elements of a unit */
+#define ROW_BYTES   (TILE_K * ELEM_BYTES)
+#define ROW_UNITS   (ROW_BYTES / 16)
+#define PITCH       (SWIZZLE ? ROW_BYTES : ROW_BYTES + 16)
+#define PASS_ROWS   (THREADS / ROW_UNITS) /* rows that all threads together copy at once */
+#define A_COPIES    (TILE_M / PASS_ROWS)
+#define B_COPIES    (TILE_N / PASS_ROWS)
+#define COPIES      (A_COPIES + B_COPIES)
+#define A_BYTES     (TILE_M * PITCH)
+#define STAGE_BYTES ((TILE_M + TILE_N) * PITCH)
+
+#if WIDE_OFFSETS
+typedef long long offset;
+#else
+typedef int offset;
+#endif
+
+/* Where this thread is in the reduction: the tap, and offsets to add to its rows' own. */
+typedef struct position {
+    int channel, tap, column;
+    offset in, weight;
+} position;
+
+typedef struct loader {
+    const nt_elem *in, *weight;
+    int channels, width;
+    unsigned to; /* shared address of this thread's unit of row 0, stage 0 */
+    /* Offsets of row 0's pixel at tap (0, 0), which may lie outside, and of its filter; and from pass to pass. */
+    offset pixel, pixel_pass, filter, filter_pass;
+    unsigned taps[A_COPIES]; /* bit 3 r + s: that tap of the pixel is inside the image */
+    unsigned filters;        /* bit i: filter i exists */
+    position at;
+} loader;
+
+/* 16-byte units of eight successive rows fall on different banks. */
+NT_INLINE int swizzled(int row, int unit)
+{
+#if SWIZZLE
+    return unit ^ (ROW_UNITS == 8 ? row & 7 : row >> 1 & 3);
+#else
+    (void)row;
+    return unit;
+#endif
+}
+
+NT_INLINE unsigned inside_bits(int h, int w, int height, int width)
+{
+    unsigned columns = (w > 0 ? 1u : 0u) | 2u | (w + 1 < width ? 4u : 0u);
+    return (h > 0 ? columns : 0u) | columns << 3 | (h + 1 < height ? columns << 6 : 0u);
+}
+
+/* Brings the channel back into its range, moving on over taps. */
+NT_INLINE void wrap_taps(loader *q)
+{
+#if WHOLE_STEPS
+    if (q->at.channel >= q->channels)
+#else
+    while (q->at.channel >= q->channels)
+#endif
+    {
+        q->at.channel -= q->channels;
+        q->at.tap++;
+        if (++q->at.column == 3) {
+            q->at.column = 0;
+            q->at.in += (offset)(q->width - 3) * q->channels;
+        }
+    }
+}
+
+NT_INLINE void next_step(loader *q)
+{
+#if TAPS_INNER
+    q->at.tap++;
+    q->at.in += q->channels;
+    q->at.weight += q->channels;
+    if (++q->at.column == 3) {
+        q->at.column = 0;
+        q->at.in += (offset)(q->width - 3) * q->channels;
+    }
+    if (q->at.tap == 9) {
+        q->at.tap = 0;
+        q->at.in += TILE_K - (offset)3 * q->width * q->channels;
+        q->at.weight += TILE_K - (offset)9 * q->channels;
+    }
+#else
+    q->at.channel += TILE_K;
+    q->at.in += TILE_K;
+    q->at.weight += TILE_K;
+#if UNIT_COPIES
+    wrap_taps(q);
+#endif
+#endif
+}
+
+/* The position of tile `step` of the reduction, for the unit this thread copies. */
+NT_INLINE void start_at(loader *q, int step, int unit)
+{
+#if TAPS_INNER
+    int tap = step % 9, channel = step / 9 * TILE_K;
+#elif WHOLE_STEPS
+    int tap = step * TILE_K / q->channels, channel = step * TILE_K - tap * q->channels;
+#elif UNIT_COPIES
+    int tap = (step * TILE_K + unit * UNIT) / q->channels, channel = step * TILE_K + unit * UNIT - tap * q->channels;
+#else
+    int tap = 0, channel = step * TILE_K + unit * UNIT; /* counts through all taps */
+#endif
+    int r = tap / 3, s = tap - 3 * r;
+    int within = WHOLE_STEPS ? unit * UNIT : 0;
+    q->at.tap = tap;
+    q->at.column = s;
+    q->at.channel = channel;
+    q->at.in = ((offset)r * q->width + s) * q->channels + channel + within;
+    q->at.weight = (offset)tap * q->channels + channel + within;
+}
+
+NT_INLINE void start_rows(loader *q, int m0, int n0, int row, int pixels, int height, int filters)
+{
+#pragma unroll
+    for (int i = 0; i < A_COPIES; i++) {
+        int m = m0 + row + i * PASS_ROWS;
+        int image = m / (height * q->width), rest = m - image * height * q->width;
+        int h = rest / q->width, w = rest - h * q->width;
+        q->taps[i] = m < pixels ? inside_bits(h, w, height, q->width) : 0u;
+    }
+    /* Output and input have the same pixels, so rows follow each other in both. */
+    q->pixel = ((offset)m0 + row - q->width - 1) * q->channels;
+    q->pixel_pass = (offset)PASS_ROWS * q->channels;
+    q->filter = (offset)(n0 + row) * 9 * q->channels;
+    q->filter_pass = (offset)PASS_ROWS * 9 * q->channels;
+    q->filters = 0;
+#pragma unroll
+    for (int i = 0; i < B_COPIES; i++)
+        q->filters |= n0 + row + i * PASS_ROWS < filters ? 1u << i : 0u;
+}
+
+#if UNIT_COPIES
+NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
+{
+    unsigned to = q->to + stage + i * PASS_ROWS * PITCH;
+    const nt_elem *from = q->in + (q->pixel + i * q->pixel_pass + q->at.in);
+    bool inside = q->taps[i] >> q->at.tap & 1u;
+#if TAPS_INNER
+    nt_copy_16_l1(to, from, inside);
+#else
+    nt_copy_16(to, from, inside);
+#endif
+}
+
+NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
+{
+    unsigned to = q->to + stage + A_BYTES + i * PASS_ROWS * PITCH;
+    bool exists = (q->filters >> i & 1u) && (WHOLE_STEPS || q->at.tap < 9);
+    nt_copy_16(to, q->weight + (q->filter + i * q->filter_pass + q->at.weight), exists);
+}
+#else
+NT_INLINE void put_element(unsigned word[4], int e, nt_elem value)
+{
+#if defined(NT_PRECISION_TF32)
+    word[e] = nt_f32_to_bits(value);
+#else
+    word[e / 2] |= (unsigned)value << (16 * (e & 1));
+#endif
+}
+
+NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
+{
+    unsigned word[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int e = 0; e < UNIT; e++) {
+        int at = q->at.channel + e, tap = at / q->channels;
+        int r = tap / 3, s = tap - 3 * r;
+        offset from =
+            q->pixel + i * q->pixel_pass + ((offset)r * q->width + s) * q->channels + (at - tap * q->channels);
+        if (tap < 9 && (q->taps[i] >> tap & 1u))
+            put_element(word, e, q->in[from]);
+    }
+    nt_store_shared_16(q->to + stage + i * PASS_ROWS * PITCH, word);
+}
+
+NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
+{
+    unsigned word[4] = {0, 0, 0, 0};
+    offset from = q->filter + i * q->filter_pass + q->at.channel;
+#pragma unroll
+    for (int e = 0; e < UNIT; e++)
+        if ((q->filters >> i & 1u) && q->at.channel + e < 9 * q->channels)
+            put_element(word, e, q->weight[from + e]);
+    nt_store_shared_16(q->to + stage + A_BYTES + i * PASS_ROWS * PITCH, word);
+}
+#endif
+
+/* Copies [begin, end) of this thread's share of a tile: its pixels' rows first, then its filters'. */
+NT_INLINE void copy_rows(const loader *q, unsigned stage, int begin, int end)
+{
+#pragma unroll
+    for (int i = 0; i < COPIES; i++)
+        if (i >= begin && i < end) {
+            if (i < A_COPIES)
+                copy_pixel(q, stage, i);
+            else
+                copy_filter(q, stage, i - A_COPIES);
+        }
+}
