@@ -110,3 +110,4 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 -include $(OBJ:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
 
 include tests/tests.mk
+include tests/lint.mk
