@@ -38,7 +38,7 @@ typedef struct nt_sweep_options {
     nt_budget budget;
     uint64_t seed;
     double ci_rel;                    /* 0.005 */
-    double max_error;                 /* largest error_prec of a winner */
+    double max_error;                 /* error_prec a winner should keep; one beyond it wins only where all are */
     int compile_children;             /* 0: one a usable core, at most 16 */
     bool resume, reuse, wait;
     const char *command;              /* for the run record */
@@ -63,6 +63,7 @@ typedef struct nt_unit_result {
     int64_t outcome[NT_OUTCOME_COUNT];
     double space_total, space_legal;
     bool has_best;
+    bool over_error;          /* even the best has an error_prec beyond --max-error: the precision cannot meet it */
     nt_trial best;            /* with the finals' times where there were finals */
     double first_ns;          /* the winner's time as first measured */
     int tied;                 /* finalists not distinguishable from the winner */

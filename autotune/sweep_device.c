@@ -19,7 +19,11 @@ static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
 
 static void device_name(const nt__sweep *sweep, char *out, size_t capacity)
 {
-    snprintf(out, capacity, "%s:%d", nt_device_kind_name(sweep->options->device), sweep->options->ordinal);
+    const char *kind = nt_device_kind_name(sweep->options->device);
+    if (sweep->options->device == NT_DEVICE_CUDA)
+        snprintf(out, capacity, "%s:%d", kind, sweep->options->ordinal);
+    else
+        snprintf(out, capacity, "%s", kind);
 }
 
 static nt_status start(nt__sweep *sweep, nt_error *err)

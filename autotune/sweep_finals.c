@@ -28,7 +28,8 @@ static int choose(const nt__sweep *sweep)
 {
     int count = 0;
     while (count < sweep->top_count && count < NT_FINALISTS &&
-           sweep->top[count].trial.time_ns <= near_best * sweep->best_ns)
+           sweep->top[count].trial.time_ns <= near_best * sweep->best_ns &&
+           nt__over_error(sweep, &sweep->top[count].trial) == nt__over_error(sweep, &sweep->top[0].trial))
         count++;
     return count;
 }
@@ -88,7 +89,11 @@ static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error 
         bool lost, timed_out;
         char how[256], text[400];
         status = nt__device_step(sweep, err);
-        if (status == NT_OK && sweep->state == NT__DEVICE_IDLE && !sent) {
+        nt_pool_result stale; /* compiles begun for trials that time ran out for */
+        while (nt_pool_take(sweep->pool, &stale))
+            continue;
+        bool quiet = sweep->device.kind != NT_DEVICE_CPU || nt_pool_busy(sweep->pool) == 0;
+        if (status == NT_OK && sweep->state == NT__DEVICE_IDLE && quiet && !sent) {
             sent = true;
             status = nt__device_send_finals(sweep, json_incref(items), ROUNDS, err);
         }
@@ -185,6 +190,7 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
     if (chosen == 0)
         return NT_OK;
     set_best(result, &sweep->top[0].trial);
+    result->over_error = nt__over_error(sweep, &sweep->top[0].trial);
     if (sweep->stop_signal != 0)
         return NT_OK;
     nt__progress(sweep, "finals", true);

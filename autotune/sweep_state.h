@@ -1,5 +1,9 @@
 /* sweep_state.h: the sweep's own state, shared by the sweep_*.c files and nobody else.
  *
+ *   sweep_wait.c       waiting for children, signals and the clock; progress
+ *   sweep_seeds.c      rules of thumb and defaults, tried before the strategy
+ *   sweep_feed.c       strategy -> plan -> cache or compile pool -> ready
+ *   sweep_trial.c      ready -> device -> stored
  *   sweep_units.c      options -> units (problem x cache mode) with their kernels and spaces
  *   sweep_candidate.c  a configuration on its way: plan, static pruning, compile request, queues
  *   sweep_device.c     the device worker: start, requests, deadlines, replacement
@@ -9,6 +13,8 @@
  *   sweep.c            the loop */
 #ifndef NT_SWEEP_STATE_H
 #define NT_SWEEP_STATE_H
+
+#include <signal.h>
 
 #include "autotune/finals.h"
 #include "autotune/lock.h"
@@ -160,6 +166,7 @@ nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate
                           nt_error *err);
 nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err);
 void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
+bool nt__over_error(const nt__sweep *sweep, const nt_trial *trial); /* error_prec beyond --max-error */
 /* Checks a worker's trial for sense; NT_CORRUPT says what makes none. */
 nt_status nt__check_answer(const nt_trial *trial, nt_error *err);
 
@@ -175,6 +182,26 @@ nt_status nt__reuse(nt__sweep *sweep, nt__candidate *candidate, bool *reused, nt
 /* finals: runs to its end inside (its own poll loop) */
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err);
 
+/* feed */
+bool nt__unit_spent(const nt__sweep *sweep);
+int nt__in_pipeline(const nt__sweep *sweep);
+int nt__compile_children(const nt_sweep_options *options);
+nt_status nt__refill(nt__sweep *sweep, nt_error *err);
+nt_status nt__submit(nt__sweep *sweep, nt_error *err);
+nt_status nt__take_compiled(nt__sweep *sweep, nt_error *err);
+
+/* trial */
+nt_status nt__dispatch(nt__sweep *sweep, nt_error *err);
+nt_status nt__poll_trial(nt__sweep *sweep, nt_error *err);
+
+/* seeds */
+void nt__add_seeds(nt__sweep *sweep);
+void nt__open_strategy(nt__sweep *sweep); /* the strategy is not asked for seeds and for what was seen */
+nt_status nt__add_only(nt__sweep *sweep, nt_error *err);
+
+/* wait: SIGINT, SIGTERM and SIGHUP are blocked except inside nt__wait */
+void nt__catch_signals(sigset_t *old_mask);
+void nt__release_signals(const sigset_t *old_mask);
 /* Waits for descriptors, signals or `timeout_ms`; updates stop flags and the progress line. */
 nt_status nt__wait(nt__sweep *sweep, int timeout_ms, nt_error *err);
 void nt__progress(nt__sweep *sweep, const char *phase, bool always);

@@ -26,9 +26,16 @@ nt_status nt__check_answer(const nt_trial *t, nt_error *err)
     return NT_OK;
 }
 
-static bool eligible(const nt__sweep *sweep, const nt_trial *trial)
+bool nt__over_error(const nt__sweep *sweep, const nt_trial *trial)
 {
-    return trial->outcome == NT_OUTCOME_OK && !(trial->error_prec > sweep->options->max_error);
+    return trial->error_prec > sweep->options->max_error;
+}
+
+/* Within --max-error first, then by time: a problem whose precision cannot meet the bound still has a fastest. */
+static bool better(const nt__sweep *sweep, const nt_trial *a, const nt_trial *b)
+{
+    bool a_over = nt__over_error(sweep, a), b_over = nt__over_error(sweep, b);
+    return a_over != b_over ? b_over : a->time_ns < b->time_ns;
 }
 
 /* A copy without samples and with its own params. */
@@ -39,11 +46,11 @@ static void copy_trial(nt_trial *to, const nt_trial *from)
     to->params_json = from->params_json != NULL ? nt_strdup(from->params_json) : NULL;
 }
 
-/* Keeps the array sorted by time; the slowest falls out when it is full. */
+/* Keeps the array sorted; the last falls out when it is full. */
 static void keep_top(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
 {
     int at = sweep->top_count;
-    while (at > 0 && sweep->top[at - 1].trial.time_ns > trial->time_ns)
+    while (at > 0 && better(sweep, trial, &sweep->top[at - 1].trial))
         at--;
     if (at == NT__TOP)
         return;
@@ -77,7 +84,7 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
         sweep->unit_done++;
     }
     note_rule(result, trial);
-    if (!eligible(sweep, trial))
+    if (trial->outcome != NT_OUTCOME_OK)
         return;
     keep_top(sweep, trial, served, config);
     sweep->best_ns = sweep->top[0].trial.time_ns;
@@ -87,9 +94,8 @@ static void tell_strategy(nt__sweep *sweep, const nt_trial *trial, const nt__can
 {
     if (!candidate->in_space || sweep->strategy_state == NULL)
         return;
-    bool too_wrong = trial->outcome == NT_OUTCOME_OK && !eligible(sweep, trial);
     nt_answer answer = {.candidate = candidate->ask,
-                        .outcome = too_wrong ? NT_OUTCOME_WRONG_RESULT : trial->outcome,
+                        .outcome = trial->outcome,
                         .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns};
     sweep->strategy->tell(sweep->strategy_state, &answer);
 }

@@ -1,0 +1,87 @@
+/* sweep_seeds.c: what a unit begins with: rules of thumb and defaults before the strategy, or the one configuration of a rerun. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/sweep_state.h"
+#include "core/json.h"
+#include "core/mem.h"
+
+static nt__unit *unit_of(nt__sweep *sweep)
+{
+    return &sweep->unit[sweep->unit_index];
+}
+
+static void add_seed(nt__sweep *sweep, int served, const nt_config *config, const char *rule)
+{
+    nt_candidate number = {.kernel = served};
+    const nt__unit *unit = unit_of(sweep);
+    if (!nt_space_index(unit->served[served].space, config, &number.index) || nt__seen_before(sweep, number))
+        return; /* narrowed away, illegal for this problem, or measured by an earlier process of this run */
+    for (const nt__candidate *c = sweep->seeds.first; c != NULL; c = c->next)
+        if (c->served == served && nt_config_equal(&c->config, config))
+            return;
+    nt__candidate *c = nt__candidate_new(sweep, served, config);
+    c->rule = rule;
+    c->in_space = true;
+    c->ask = number;
+    nt__queue_add(&sweep->seeds, c);
+}
+
+/* Known starting points before the strategy: rules of thumb, then each kernel's default. */
+void nt__add_seeds(nt__sweep *sweep)
+{
+    const nt__unit *unit = unit_of(sweep);
+    nt_config config;
+    for (int s = 0; s < unit->served_count; s++) {
+        const nt_kernel *kernel = unit->served[s].kernel;
+        for (int r = 0; r < kernel->rule_count; r++)
+            if (nt_kernel_rule_config(kernel, &kernel->rules[r], &config, NULL) == NT_OK)
+                add_seed(sweep, s, &config, kernel->rules[r].name);
+        nt_kernel_default_config(kernel, &config);
+        add_seed(sweep, s, &config, NULL);
+    }
+}
+
+/* The strategy is not asked for what is known or comes first. */
+void nt__open_strategy(nt__sweep *sweep)
+{
+    const nt__unit *unit = unit_of(sweep);
+    const nt_space *space[NT__KERNELS];
+    size_t count = sweep->seen_count, excluded = 0;
+    nt_candidate *exclude = nt_alloc((count + (size_t)sweep->seeds.count + 1) * sizeof *exclude);
+    for (int s = 0; s < unit->served_count; s++)
+        space[s] = unit->served[s].space;
+    for (; excluded < count; excluded++)
+        exclude[excluded] = sweep->seen[excluded];
+    for (const nt__candidate *c = sweep->seeds.first; c != NULL; c = c->next)
+        exclude[excluded++] = c->ask;
+    nt_strategy_setup setup = {.space = space,
+                               .kernel_count = unit->served_count,
+                               .seed = sweep->options->seed,
+                               .exclude = exclude,
+                               .exclude_count = excluded};
+    sweep->strategy_state = sweep->strategy->create(&setup);
+    free(exclude);
+}
+
+nt_status nt__add_only(nt__sweep *sweep, nt_error *err)
+{
+    const nt__unit *unit = unit_of(sweep);
+    sweep->exhausted = true;
+    for (int s = 0; s < unit->served_count; s++) {
+        const nt_kernel *kernel = unit->served[s].kernel;
+        if (strcmp(kernel->name, sweep->only->kernel) != 0)
+            continue;
+        json_t *params;
+        nt_config config;
+        nt_status status = nt_json_parse(sweep->only->params_json, &params, err);
+        if (status == NT_OK)
+            status = nt_json_to_config(params, kernel->params, kernel->param_count, &config, err);
+        json_decref(params);
+        if (status == NT_OK)
+            nt__queue_add(&sweep->seeds, nt__candidate_new(sweep, s, &config));
+        return status;
+    }
+    return nt_fail(err, NT_NOT_FOUND, "kernel '%s' is not in this version of nntune, or does not serve the problem",
+                   sweep->only->kernel);
+}
