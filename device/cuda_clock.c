@@ -26,12 +26,12 @@ nt_status nt_cuda_clocks_prepare(nt_device *device, size_t samples, nt_cuda_cloc
         status = nt_cuda_function_get(device, support, "nt_read_clocks", 0, &function, err);
     if (status == NT_OK)
         status = nt_cuda_scratch(device, bytes, &out->readings, err);
-    if (status == NT_OK)
-        status = nt_cuda_fill(device, out->readings, 0, bytes, err);
     if (status != NT_OK)
         return status;
     out->function = function->handle;
-    return NT_OK;
+    /* Not waited for: the readings come later on the same stream. */
+    CUresult result = device->cu->set_bytes((CUdeviceptr)out->readings, 0, bytes, device->stream);
+    return result == CUDA_SUCCESS ? NT_OK : nt_cuda_fail(err, (int)result, "clearing the clock readings");
 }
 
 CUresult nt_cuda_clocks_read(nt_device *device, const nt_cuda_clocks *clocks, size_t index)

@@ -58,6 +58,8 @@ struct nt_device {
     bool gate_useless;  /* a launch waits for its kernel here (a profiler, CUDA_LAUNCH_BLOCKING): no holding back */
     CUevent *event;     /* two a sample */
     size_t event_count, event_capacity;
+    double bracket_ns;  /* length of an empty bracket, once calibrated */
+    bool calibrated;
 
     nt_cuda_watch *watch; /* NULL without NVML and until first needed */
     bool watch_tried;

@@ -4,7 +4,9 @@
  * The host needs 2 to 3 us for a launch, so short kernels would be timed at the host's speed. Launches are therefore
  * queued behind a closed gate (cuda_gate.c) in groups that fit the driver's queue: each group starts when all of it is
  * there. While one group runs, the next is queued. What lies between samples (clock readings) is outside the brackets.
- * What remains in a period is the kernel and the GPU's own gap between two kernels. */
+ * A bracket has a length of its own (about 2 us), which would make a sample of one execution look slower than one of
+ * two; it is measured once with empty kernels and taken off. What remains in a period is the kernel and the GPU's own gap
+ * between two kernels. */
 #include "device/cuda_device.h"
 
 #ifdef NT_HAVE_CUDA_H
@@ -17,8 +19,10 @@
 enum {
     GROUP_OPERATIONS = 384, /* two groups at a time must fit the driver's queue of about 1,000 operations */
     ATTEMPTS = 3,           /* behind a gate that expired, the samples are taken again; the last attempt without one */
-    FLOOR_LAUNCHES = 200,
-    FLOOR_SAMPLES = 11
+    EMPTY_LAUNCHES = 200,
+    EMPTY_SAMPLES = 15,
+    FEWEST_ROUNDS = 5, /* of 5 to 15 ms each: an idle GPU raises its clocks only after a while */
+    MOST_ROUNDS = 40
 };
 
 typedef struct queue {
@@ -129,6 +133,7 @@ static nt_status take_samples(queue *q, nt_error *err)
                              : nt_cuda_fail(err, (int)result, "queueing samples");
 }
 
+/* Whole brackets, in ns. */
 static nt_status read_brackets(const queue *q, nt_error *err)
 {
     const nt_sample_request *r = q->request;
@@ -141,7 +146,7 @@ static nt_status read_brackets(const queue *q, nt_error *err)
         if (!(ms > 0))
             return nt_fail(err, NT_FAILED, "the GPU's timer gave %g ms for a sample of %lld executions", (double)ms,
                            (long long)r->launches);
-        r->out_ns[i] = (double)ms * 1e6 / (double)r->launches;
+        r->out_ns[i] = (double)ms * 1e6;
     }
     return NT_OK;
 }
@@ -170,14 +175,10 @@ static nt_status prepare(queue *q, nt_error *err)
     return status;
 }
 
-nt_status nt_cuda_sample(nt_device *device, const nt_sample_request *request, nt_error *err)
+static nt_status take_brackets(nt_device *device, const nt_sample_request *request, nt_error *err)
 {
     queue q = {.device = device, .request = request};
     nt_status status = NT_OK;
-    if (request->launches < 1 || request->ring_count == 0 || request->plan->stage_count == 0)
-        return nt_fail(err, NT_USAGE, "a sample needs at least one execution, one set of buffers and one stage");
-    if (request->count == 0)
-        return NT_OK;
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
         status = prepare(&q, err);
         if (status == NT_OK)
@@ -192,14 +193,14 @@ nt_status nt_cuda_sample(nt_device *device, const nt_sample_request *request, nt
     return status == NT_OK ? nt_cuda_clocks_fetch(device, &q.clocks, request->out_clock_mhz, err) : status;
 }
 
-nt_status nt_cuda_floor(nt_device *device, double *period_ns, nt_error *err)
+/* Median bracket of `launches` empty kernels. */
+static nt_status empty_bracket(nt_device *device, int64_t launches, double *out_ns, nt_error *err)
 {
     nt_plan plan = {.stage_count = 1};
     nt_binding none = {{0}};
-    double samples[FLOOR_SAMPLES];
+    double brackets[EMPTY_SAMPLES];
     size_t position = 0;
     nt_module *support = NULL;
-    *period_ns = NAN;
     nt_status status = nt_cuda_support(device, &support, err);
     if (status != NT_OK)
         return status;
@@ -210,13 +211,72 @@ nt_status nt_cuda_floor(nt_device *device, double *period_ns, nt_error *err)
         .ring = &none,
         .ring_count = 1,
         .position = &position,
-        .launches = FLOOR_LAUNCHES,
-        .count = FLOOR_SAMPLES,
-        .out_ns = samples,
+        .launches = launches,
+        .count = EMPTY_SAMPLES,
+        .out_ns = brackets,
     };
-    status = nt_cuda_sample(device, &request, err);
+    status = take_brackets(device, &request, err);
     if (status == NT_OK)
-        *period_ns = nt_median(samples, FLOOR_SAMPLES);
+        *out_ns = nt_median(brackets, EMPTY_SAMPLES);
+    return status;
+}
+
+/* The period of empty kernels is the slope between brackets of one and of many; what the bracket of one is longer
+ * than that is the bracket's own length. */
+static nt_status measure_empty(nt_device *device, double *period_ns, double *overhead_ns, nt_error *err)
+{
+    double one_ns = 0, many_ns = 0;
+    nt_status status = empty_bracket(device, EMPTY_LAUNCHES, &many_ns, err);
+    if (status == NT_OK)
+        status = empty_bracket(device, 1, &one_ns, err);
+    *period_ns = (many_ns - one_ns) / (EMPTY_LAUNCHES - 1);
+    *overhead_ns = one_ns > *period_ns ? one_ns - *period_ns : 0;
+    return status;
+}
+
+/* Once a device, when its clocks have settled: two rounds in a row agree within 1 %. */
+static nt_status calibrate(nt_device *device, nt_error *err)
+{
+    double before_ns = 0, period_ns = 0, overhead_ns = 0;
+    nt_status status = NT_OK;
+    for (int round = 0; round < MOST_ROUNDS && status == NT_OK; round++) {
+        status = measure_empty(device, &period_ns, &overhead_ns, err);
+        if (round + 1 >= FEWEST_ROUNDS && fabs(period_ns - before_ns) <= 0.01 * period_ns)
+            break;
+        before_ns = period_ns;
+    }
+    if (status != NT_OK)
+        return status;
+    device->bracket_ns = overhead_ns;
+    device->calibrated = true;
+    return NT_OK;
+}
+
+nt_status nt_cuda_sample(nt_device *device, const nt_sample_request *request, nt_error *err)
+{
+    if (request->launches < 1 || request->ring_count == 0 || request->plan->stage_count == 0)
+        return nt_fail(err, NT_USAGE, "a sample needs at least one execution, one set of buffers and one stage");
+    if (request->count == 0)
+        return NT_OK;
+    nt_status status = device->calibrated ? NT_OK : calibrate(device, err);
+    if (status == NT_OK)
+        status = take_brackets(device, request, err);
+    for (size_t i = 0; i < request->count && status == NT_OK; i++) {
+        request->out_ns[i] = (request->out_ns[i] - device->bracket_ns) / (double)request->launches;
+        if (!(request->out_ns[i] > 0))
+            status = nt_fail(err, NT_FAILED, "sample %zu of %lld executions is not longer than an empty bracket (%.0f "
+                             "ns)", i, (long long)request->launches, device->bracket_ns);
+    }
+    return status;
+}
+
+nt_status nt_cuda_floor(nt_device *device, double *period_ns, nt_error *err)
+{
+    double overhead_ns = 0;
+    *period_ns = NAN;
+    nt_status status = device->calibrated ? NT_OK : calibrate(device, err);
+    if (status == NT_OK)
+        status = measure_empty(device, period_ns, &overhead_ns, err);
     return status;
 }
 

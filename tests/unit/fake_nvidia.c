@@ -8,7 +8,7 @@
 
 typedef uint64_t u64;
 
-enum { KERNEL_NS = 10000, EMPTY_NS = 1000, SMS = 4, MAX_LOG = 65536 };
+enum { KERNEL_NS = 10000, EMPTY_NS = 1000, EVENT_NS = 700, SMS = 4, MAX_LOG = 65536 };
 
 /* ---- what the test reads ---- */
 uint64_t fake_first_arg[MAX_LOG]; /* first argument of each launch of a kernel under test */
@@ -65,7 +65,7 @@ int cuStreamDestroy_v2(void *stream) { (void)stream; fake_live--; return 0; }
 int cuStreamSynchronize(void *stream) { (void)stream; fake_waits++; return sticky; }
 int cuEventCreate(void **event, unsigned flags) { (void)flags; fake_live++; *event = calloc(1, sizeof(u64)); return 0; }
 int cuEventDestroy_v2(void *event) { fake_live--; free(event); return 0; }
-int cuEventRecord(u64 *event, void *stream) { (void)stream; *event = fake_now_ns; return sticky; }
+int cuEventRecord(u64 *event, void *stream) { (void)stream; *event = fake_now_ns; fake_now_ns += EVENT_NS; return sticky; }
 int cuEventSynchronize(void *event) { (void)event; return sticky; }
 
 int cuEventElapsedTime(float *ms, u64 *begin, u64 *end)
