@@ -1,5 +1,6 @@
 /* tensor_core.cuh: the few instructions that tensor-core kernels are made of, as inline PTX: asynchronous copies to
- * shared memory, ldmatrix, mma.sync and packing of results. Comes after prelude.cuh; needs compute capability 8.0.
+ * shared memory, ldmatrix, mma.sync, wgmma and packing of results. Comes after prelude.cuh; needs compute
+ * capability 8.0.
  *
  * One K step of an mma is 32 bytes of each operand row whatever the element type (16 halves or 8 words), so the
  * addresses that a kernel computes do not depend on the type. On the host a test's emulation stands in. */
@@ -90,4 +91,96 @@ NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
 {
     return __shfl_xor_sync(0xffffffffu, value, lane_mask);
 }
+
+/* ---- compute capability 9.0a: four warps multiply tiles where they lie in shared memory ------------------------ */
+
+#if WGMMA_N
+#ifdef NT_PRECISION_TF32
+#define NT_WGMMA_TYPE "k8.f32.tf32.tf32 "
+#define NT_WGMMA_TAIL ", p, 1, 1;\n}"
+#elif defined(NT_PRECISION_BF16)
+#define NT_WGMMA_TYPE "k16.f32.bf16.bf16 "
+#define NT_WGMMA_TAIL ", p, 1, 1, 0, 0;\n}"
+#else
+#define NT_WGMMA_TYPE "k16.f32.f16.f16 "
+#define NT_WGMMA_TAIL ", p, 1, 1, 0, 0;\n}"
+#endif
+
+/* Operand text of the accumulators, 16 names a line. */
+#define NT_NAMES_32                                                          \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define NT_NAMES_64                                                                                \
+    NT_NAMES_32 ", "                                                                               \
+                "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NT_NAMES_96                                                                                \
+    NT_NAMES_64 ", "                                                                               \
+                "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+                "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define NT_NAMES_128                                                                                           \
+    NT_NAMES_96 ", "                                                                                           \
+                "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+                "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define NT_SUM_4(i)  "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
+#define NT_SUM_16(i) NT_SUM_4(i), NT_SUM_4(i + 1), NT_SUM_4(i + 2), NT_SUM_4(i + 3)
+#define NT_SUM_32(i) NT_SUM_16(i), NT_SUM_16(i + 4)
+
+#if WGMMA_N == 64
+#define NT_WGMMA_TEXT "m64n64" NT_WGMMA_TYPE "{" NT_NAMES_32 "}, %32, %33"
+#define NT_WGMMA_SUMS NT_SUM_32(0)
+#elif WGMMA_N == 128
+#define NT_WGMMA_TEXT "m64n128" NT_WGMMA_TYPE "{" NT_NAMES_64 "}, %64, %65"
+#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8)
+#elif WGMMA_N == 192
+#define NT_WGMMA_TEXT "m64n192" NT_WGMMA_TYPE "{" NT_NAMES_96 "}, %96, %97"
+#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8), NT_SUM_32(16)
+#else
+#define NT_WGMMA_TEXT "m64n256" NT_WGMMA_TYPE "{" NT_NAMES_128 "}, %128, %129"
+#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8), NT_SUM_32(16), NT_SUM_32(24)
+#endif
+
+/* Rows of 128 bytes whose 16-byte units are permuted by the row's low three bits: 8 rows make 1024 bytes, which are
+ * aligned to as much. */
+NT_INLINE unsigned long long nt_tile_descriptor(unsigned address)
+{
+    return (unsigned long long)(address >> 4 & 0x3fffu) | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+
+/* sum += a (64 rows x 32 bytes) times b (WGMMA_N rows x 32 bytes), both in shared memory, without waiting. Warp w holds
+ * rows 16 w to 16 w + 15, laid out as in nt_mma. */
+NT_INLINE void nt_wgmma(float sum[WGMMA_N / 8][4], unsigned a, unsigned b)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.mma_async.sync.aligned." NT_WGMMA_TEXT NT_WGMMA_TAIL
+:NT_WGMMA_SUMS
+                 : "l"(nt_tile_descriptor(a)), "l"(nt_tile_descriptor(b))
+                 : "memory");
+}
+
+/* Before the first nt_wgmma after other code has touched its sums. */
+NT_INLINE void nt_wgmma_begin(void)
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+NT_INLINE void nt_wgmma_commit(void)
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/* Waits until at most `pending` (a constant) of the newest groups are under way. */
+#define nt_wgmma_wait(pending) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
+
+/* Keeps the compiler from moving a sum across a wait. */
+NT_INLINE void nt_wgmma_sum_ready(float *sum)
+{
+    asm volatile("" : "+f"(*sum)::"memory");
+}
+
+/* Makes what this thread has written to shared memory visible to nt_wgmma; a barrier comes after. */
+NT_INLINE void nt_publish_shared(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+#endif
 #endif

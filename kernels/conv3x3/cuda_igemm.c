@@ -4,14 +4,9 @@
  * tiles are fast until their accumulators fill the registers; blocks should also divide the problem into whole waves of
  * the device. Problems too small for that split the reduction (split_k) over blocks and add the partial sums after. */
 #include "kernels/conv3x3/conv3x3.h"
-#include "kernels/kernel.h"
+#include "kernels/conv3x3/igemm.h"
 
-extern const char nt_embed_common_prelude_cuh[];
-extern const char nt_embed_common_tensor_core_cuh[];
-extern const char nt_embed_conv3x3_gather_cuh[];
 extern const char nt_embed_conv3x3_igemm_cu[];
-
-enum { MAX_SPLIT = 16, REDUCE_THREADS = 256 };
 
 static const nt_param params[] = {
     {.name = "tile_m", .help = "output pixels of a block", .NT_INTS(32, 64, 96, 128, 192, 256), .dflt = 3},
@@ -38,7 +33,7 @@ static const nt_param params[] = {
      .is_bool = true},
     {.name = "split_k",
      .help = "slices of the reduction, added by a second kernel",
-     .NT_INTS(1, 2, 4, 8, MAX_SPLIT),
+     .NT_INTS(1, 2, 4, 8, NT__IGEMM_MAX_SPLIT),
      .dflt = 0,
      .use = NT_PARAM_LAUNCH},
 };
@@ -86,114 +81,32 @@ static int64_t value(const nt_config *config, const char *name)
     return nt_config_int(params, config, name);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
+static nt__igemm_tiling tiling_of(const nt_config *config)
 {
-    return (a + b - 1) / b;
-}
-
-static int64_t extent(const nt_problem *problem, const char *key)
-{
-    return nt_shape_get(&problem->shape, key);
-}
-
-static int64_t elem_bytes(const nt_problem *problem)
-{
-    return (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in);
-}
-
-static int64_t threads(const nt_config *config)
-{
-    return value(config, "warps_m") * value(config, "warps_n") * 32;
-}
-
-/* The products of an output, and the partial sums of its slices. */
-static double additions(const nt_problem *problem)
-{
-    return 9.0 * (double)extent(problem, "c") + MAX_SPLIT;
-}
-
-/* Output elements that a lane may store at once; 8 make 16 bytes of a 16-bit type. */
-static int out_vector(const nt_problem *problem)
-{
-    int64_t k = extent(problem, "k");
-    if (elem_bytes(problem) == 2 && k % 8 == 0)
-        return 8;
-    return k % 2 == 0 ? 2 : 1;
-}
-
-/* Whether a tensor has more elements than 32-bit offsets reach. Taps outside the image lie up to a row and a pixel
- * before and after the input. */
-static bool wide_offsets(const nt_problem *problem)
-{
-    double c = (double)extent(problem, "c"), k = (double)extent(problem, "k"), w = (double)extent(problem, "w");
-    double pixels = (double)problem->batch * (double)extent(problem, "h") * w;
-    return (pixels + 2 * w + 1024) * c >= INT32_MAX || (k + 1024) * 9 * c >= INT32_MAX;
+    return (nt__igemm_tiling){
+        .entry = "nt_conv3x3_igemm",
+        .tile_m = value(config, "tile_m"),
+        .tile_n = value(config, "tile_n"),
+        .tile_k = value(config, "tile_k"),
+        .stages = value(config, "stages"),
+        .threads = value(config, "warps_m") * value(config, "warps_n") * 32,
+        .split = value(config, "split_k"),
+        .row_padding_bytes = value(config, "swizzle") ? 0 : 16,
+        .warp_columns = value(config, "tile_n") / value(config, "warps_n"),
+    };
 }
 
 static void options(const nt_problem *problem, const nt_config *config, nt_str *out)
 {
-    int64_t c = extent(problem, "c"), tile_k = value(config, "tile_k");
-    nt_str_addf(out, " -DTHREADS=%lld -DUNIT_COPIES=%d -DWHOLE_STEPS=%d -DOUT_VECTOR=%d -DSPLIT=%d -DWIDE_OFFSETS=%d",
-                (long long)threads(config), c % (16 / elem_bytes(problem)) == 0, c % tile_k == 0, out_vector(problem),
-                value(config, "split_k") > 1, wide_offsets(problem));
-}
-
-static int64_t smem_bytes(const nt_problem *problem, const nt_config *config)
-{
-    int64_t pitch = value(config, "tile_k") * elem_bytes(problem) + (value(config, "swizzle") ? 0 : 16);
-    return value(config, "stages") * (value(config, "tile_m") + value(config, "tile_n")) * pitch;
-}
-
-static void product_stage(const nt_problem *problem, const nt_config *config, nt_stage *stage)
-{
-    int64_t c = extent(problem, "c"), k = extent(problem, "k"), h = extent(problem, "h"), w = extent(problem, "w");
-    int64_t pixels = problem->batch * h * w, split = value(config, "split_k");
-    int64_t columns = ceil_div(k, value(config, "tile_n"));
-    int64_t blocks = ceil_div(pixels, value(config, "tile_m")) * columns;
-    nt_stage_kernel(stage, "nt_conv3x3_igemm", (uint32_t)blocks, 1, (uint32_t)split, (uint32_t)threads(config), 1, 1);
-    stage->smem_dynamic_bytes = (uint32_t)smem_bytes(problem, config);
-    nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
-    nt_stage_arg_buffer(stage, split > 1 ? NT_ROLE_WORKSPACE : NT_ROLE_OUT, 0);
-    nt_stage_arg_i32(stage, pixels);
-    nt_stage_arg_i32(stage, h);
-    nt_stage_arg_i32(stage, w);
-    nt_stage_arg_i32(stage, c);
-    nt_stage_arg_i32(stage, k);
-    nt_stage_arg_i32(stage, columns);
-    nt_stage_arg_i32(stage, ceil_div(9 * c, value(config, "tile_k")));
-}
-
-static void reduce_stage(int64_t count, int64_t split, nt_stage *stage)
-{
-    nt_stage_kernel(stage, "nt_conv3x3_igemm_reduce", (uint32_t)ceil_div(count, REDUCE_THREADS), 1, 1, REDUCE_THREADS,
-                    1, 1);
-    nt_stage_arg_buffer(stage, NT_ROLE_WORKSPACE, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
-    nt_stage_arg_i64(stage, count);
-    nt_stage_arg_i32(stage, split);
+    nt__igemm_tiling tiling = tiling_of(config);
+    nt__igemm_options(problem, &tiling, out);
 }
 
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
-    int64_t k = extent(problem, "k"), pixels = problem->batch * extent(problem, "h") * extent(problem, "w");
-    int64_t split = value(config, "split_k"), smem = smem_bytes(problem, config);
-    int64_t blocks = ceil_div(pixels, value(config, "tile_m")) * ceil_div(k, value(config, "tile_n"));
-    if (blocks > INT32_MAX)
-        return nt_fail(err, NT_LAUNCH_FAILED, "%lld blocks, a grid holds 2147483647: larger tiles are needed",
-                       (long long)blocks);
-    if (device->smem_per_block_bytes != NT_UNKNOWN && smem > device->smem_per_block_bytes)
-        return nt_fail(err, NT_LAUNCH_FAILED, "%lld bytes of shared memory, a block may have %lld", (long long)smem,
-                       (long long)device->smem_per_block_bytes);
-    *out = (nt_plan){.stage_count = 1};
-    product_stage(problem, config, &out->stage[0]);
-    if (split > 1) {
-        int64_t count = pixels * k;
-        out->workspace_bytes = (size_t)(split * count) * sizeof(float);
-        reduce_stage(count, split, &out->stage[out->stage_count++]);
-    }
-    return NT_OK;
+    nt__igemm_tiling tiling = tiling_of(config);
+    return nt__igemm_plan(problem, &tiling, device, out, err);
 }
 
 const nt_kernel nt_kernel_conv3x3_cuda_igemm = {
@@ -201,7 +114,7 @@ const nt_kernel nt_kernel_conv3x3_cuda_igemm = {
     .summary = "implicit matrix product on tensor cores (mma.sync), pipelined through shared memory",
     .layer = "conv3x3",
     .device = NT_DEVICE_CUDA,
-    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_conv3x3_gather_cuh,
+    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_conv3x3_tiles_cuh,
                nt_embed_conv3x3_igemm_cu},
     .precisions = NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16),
     .layouts = NT_BIT(NT_NHWC),
@@ -213,7 +126,7 @@ const nt_kernel nt_kernel_conv3x3_cuda_igemm = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .bound = NT_BOUND_DIRECT,
-    .additions = additions,
+    .additions = nt__igemm_additions,
     .refuses = nt__conv3x3_cuda_refuses,
     .options = options,
     .plan = plan,

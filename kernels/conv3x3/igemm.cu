@@ -1,14 +1,11 @@
-/* igemm.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product on tensor cores (mma.sync). Comes after gather.cuh.
+/* igemm.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product on tensor cores (mma.sync). Comes after tiles.cuh.
  *
  * A block computes TILE_M pixels x TILE_N output channels in WARPS_M x WARPS_N warps; STAGES tiles travel through
- * shared memory, all but one under way. Macros: the parameters of cuda_igemm.c and those of gather.cuh. OUT_VECTOR: how
- * many output elements may be stored at once. SPLIT: partial sums in f32 go to a workspace, and
- * nt_conv3x3_igemm_reduce adds them. */
+ * shared memory, all but one under way. Macros: the parameters of cuda_igemm.c and those of tiles.cuh. */
 
 #define K_STEPS         (ROW_BYTES / 32) /* mma steps of a tile */
 #define COPIES_PER_STEP ((COPIES + K_STEPS - 2) / (K_STEPS - 1))
 #define M_TILES         (TILE_M / WARPS_M / 16)
-#define N_TILES         (TILE_N / WARPS_N / 8)
 
 typedef struct fragments {
     unsigned a[M_TILES][4];
@@ -45,90 +42,6 @@ NT_INLINE void multiply(float sum[M_TILES][N_TILES][4], fragments *f)
             int j = i % 2 ? N_TILES - 1 - jj : jj; /* back and forth, so that an operand is used again at once */
             nt_mma(sum[i][j], f->a[i], &f->b[j / 2][j % 2 * 2]);
         }
-}
-
-/* Two neighbouring results of one pixel. */
-NT_INLINE void store_pair(nt_elem *out, int column, int columns, float x, float y)
-{
-#if OUT_VECTOR >= 2
-    if (column < columns) {
-#ifdef NT_PRECISION_TF32
-        *(float2 *)(out + column) = make_float2(x, y);
-#else
-        *(unsigned *)(out + column) = nt_pack_2(x, y);
-#endif
-    }
-#else
-    if (column < columns)
-        out[column] = nt_from_f32(x);
-    if (column + 1 < columns)
-        out[column + 1] = nt_from_f32(y);
-#endif
-}
-
-NT_INLINE void store_partial(float *out, int column, int columns, float x, float y)
-{
-#if OUT_VECTOR >= 2
-    if (column < columns)
-        *(float2 *)(out + column) = make_float2(x, y);
-#else
-    if (column < columns)
-        out[column] = x;
-    if (column + 1 < columns)
-        out[column + 1] = y;
-#endif
-}
-
-#if !defined(NT_PRECISION_TF32) && OUT_VECTOR >= 8
-/* Each lane of a quad holds a word of 4 tiles of one pixel; afterwards lane t holds the four words of tile t. */
-NT_INLINE void transpose_quad(unsigned word[4], int t)
-{
-    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
-    word[0] = t & 1 ? x : word[0];
-    word[1] = t & 1 ? word[1] : x;
-    word[2] = t & 1 ? y : word[2];
-    word[3] = t & 1 ? word[3] : y;
-    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
-    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
-    word[0] = t & 2 ? x : word[0];
-    word[1] = t & 2 ? y : word[1];
-    word[2] = t & 2 ? word[2] : x;
-    word[3] = t & 2 ? word[3] : y;
-}
-#define QUAD_STORES (N_TILES % 4 == 0 && !SPLIT)
-#else
-#define QUAD_STORES 0
-#endif
-
-/* One pixel's results of this warp; `half` 0 or 1 picks the upper or lower eight pixels of an mma tile. */
-NT_INLINE void store_row(void *out, float sum[N_TILES][4], int half, bool exists, long long at, int column, int columns)
-{
-    int t = threadIdx.x % 4;
-#if QUAD_STORES
-#pragma unroll
-    for (int j = 0; j < N_TILES; j += 4) {
-        unsigned word[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            word[i] = nt_pack_2(sum[j + i][2 * half], sum[j + i][2 * half + 1]);
-        transpose_quad(word, t);
-        int to = column + 8 * j + 8 * t;
-        if (exists && to < columns)
-            *(uint4 *)((nt_elem *)out + at + to) = make_uint4(word[0], word[1], word[2], word[3]);
-    }
-#else
-    if (!exists)
-        return;
-#pragma unroll
-    for (int j = 0; j < N_TILES; j++) {
-        int to = column + 8 * j + 2 * t;
-#if SPLIT
-        store_partial((float *)out + at, to, columns, sum[j][2 * half], sum[j][2 * half + 1]);
-#else
-        store_pair((nt_elem *)out + at, to, columns, sum[j][2 * half], sum[j][2 * half + 1]);
-#endif
-    }
-#endif
 }
 
 /* Starts the copies of the first STAGES - 1 tiles. */
@@ -217,18 +130,3 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
         store_row(out, sum[i / 2], i % 2, m < pixels, (long long)m * filters, n0 + warp_n, filters);
     }
 }
-
-#if SPLIT
-/* Adds the partial sums of all slices. */
-NT_ENTRY void __launch_bounds__(256)
-    nt_conv3x3_igemm_reduce(const float *partial, nt_elem *out, long long count, int slices)
-{
-    long long i = (long long)blockIdx.x * 256 + threadIdx.x;
-    if (i >= count)
-        return;
-    float sum = 0.0f;
-    for (int s = 0; s < slices; s++)
-        sum += partial[s * count + i];
-    out[i] = nt_from_f32(sum);
-}
-#endif

@@ -24,7 +24,13 @@
 #define __launch_bounds__(...)
 #define tiles nt_host_shared /* the kernel's name for dynamic shared memory */
 
-enum { HOST_MAX_THREADS = 512, HOST_STACK_BYTES = 64 * 1024, HOST_SHARED_BYTES = 228 * 1024, HOST_MAX_COPIES = 512 };
+enum {
+    HOST_MAX_THREADS = 512,
+    HOST_STACK_BYTES = 64 * 1024,
+    HOST_SHARED_BYTES = 228 * 1024,
+    HOST_MAX_COPIES = 512,
+    HOST_MAX_PRODUCTS = 32
+};
 
 typedef struct {
     float x, y;
@@ -58,6 +64,12 @@ typedef struct host_lane {
     bool done;
     host_copy copy[HOST_MAX_COPIES]; /* under way, oldest first */
     int copies, group;
+    struct {
+        float (*sum)[4];
+        unsigned a, b;
+        int group;
+    } product[HOST_MAX_PRODUCTS]; /* wgmma under way, oldest first */
+    int products, product_group;
     unsigned in[6]; /* what the lane brings to a warp-wide instruction, and takes away */
     float sum[4];
     unsigned out[4];
@@ -70,7 +82,7 @@ typedef struct host_meeting { /* lanes that wait for each other */
 unsigned char nt_host_shared[HOST_SHARED_BYTES] __attribute__((aligned(1024)));
 static host_lane *host_lanes, *host_now;
 static int host_threads, host_shared_used;
-static host_meeting host_warp[HOST_MAX_THREADS / 32], host_block;
+static host_meeting host_warp[HOST_MAX_THREADS / 32], host_warps[HOST_MAX_THREADS / 128], host_block;
 static ucontext_t host_main;
 static bool host_eager;
 static const uint64_t *host_args;
@@ -94,13 +106,13 @@ static void host_yield(void)
     swapcontext(&host_now->context, &host_main);
 }
 
-/* Waits for `count` lanes; the last one does `act` for all of them. */
+/* Waits for `count` lanes, 32 or more; the last one does `act` for all of them. */
 static void host_meet(host_meeting *meeting, int count, void (*act)(host_lane *first))
 {
     int round = meeting->round;
     if (++meeting->arrived == count) {
         if (act)
-            act(&host_lanes[host_now->index.x / 32 * 32]);
+            act(&host_lanes[host_now->index.x / (unsigned)count * (unsigned)count]);
         meeting->arrived = 0;
         meeting->round++;
         return;
@@ -302,6 +314,102 @@ NT_INLINE unsigned nt_pack_2(float low, float high)
 }
 #endif
 
+/* ---- four warps together ---------------------------------------------------------------------------------------- */
+
+#if WGMMA_N
+/* Element k of a row of a tile whose first row and mma step are at `base`: units are permuted by address bits 7 to 9.
+ */
+static float host_tile_element(unsigned base, int row, int k)
+{
+    unsigned at = base + (unsigned)(row * 128 + k * 4 / HOST_PER_WORD);
+    at ^= (at >> 7 & 7u) << 4;
+    unsigned bits = 0;
+    if (!host_shared_valid(at & ~15u))
+        return 0;
+    memcpy(&bits, nt_host_shared + at, 4 / HOST_PER_WORD);
+#if defined(NT_PRECISION_TF32)
+    return host_bits(bits & ~0x1fffu);
+#elif defined(NT_PRECISION_BF16)
+    return host_bits(bits << 16);
+#else
+    return nt_f16_to_f32((uint16_t)bits);
+#endif
+}
+
+/* The oldest product of 128 lanes. */
+static void host_do_product(host_lane *lane)
+{
+    enum { DEPTH = 8 * HOST_PER_WORD };
+    static float b[WGMMA_N][DEPTH];
+    for (int column = 0; column < WGMMA_N; column++)
+        for (int k = 0; k < DEPTH; k++)
+            b[column][k] = host_tile_element(lane->product[0].b, column, k);
+    for (int row = 0; row < 64; row++) {
+        float a[DEPTH];
+        for (int k = 0; k < DEPTH; k++)
+            a[k] = host_tile_element(lane->product[0].a, row, k);
+        for (int column = 0; column < WGMMA_N; column++) {
+            host_lane *holder = &lane[row / 16 * 32 + row % 8 * 4 + column % 8 / 2];
+            float *sum = &holder->product[0].sum[column / 8][row % 16 / 8 * 2 + column % 2];
+            for (int k = 0; k < DEPTH; k++)
+                *sum += a[k] * b[column][k];
+        }
+    }
+}
+
+/* Everybody has the same products, so what the first lane has decides; lanes drop theirs afterwards. */
+static void host_meet_products(int pending)
+{
+    host_lane *first = &host_lanes[host_now->index.x / 128 * 128];
+    host_meeting *meeting = &host_warps[host_now->index.x / 128];
+    host_meet(meeting, 128, NULL);
+    while (first->products > 0 && host_now->products > 0 &&
+           host_now->product[0].group < host_now->product_group - pending) {
+        host_meet(meeting, 128, host_do_product);
+        host_now->products--;
+        memmove(host_now->product, host_now->product + 1, sizeof host_now->product - sizeof host_now->product[0]);
+        host_meet(meeting, 128, NULL);
+    }
+}
+
+/* Multiplies as late as allowed where copies are early, and at once where they are late. */
+NT_INLINE void nt_wgmma(float sum[WGMMA_N / 8][4], unsigned a, unsigned b)
+{
+    host_check(host_now->products < HOST_MAX_PRODUCTS, "too many wgmma under way");
+    host_check(a % 1024 < 128 && b % 1024 < 128, "tiles of wgmma are aligned to 1024 bytes");
+    int i = host_error[0] ? 0 : host_now->products++;
+    host_now->product[i].sum = sum;
+    host_now->product[i].a = a;
+    host_now->product[i].b = b;
+    host_now->product[i].group = host_now->product_group;
+    if (!host_eager)
+        host_meet_products(-1);
+}
+
+NT_INLINE void nt_wgmma_begin(void)
+{
+}
+
+NT_INLINE void nt_wgmma_commit(void)
+{
+    host_now->product_group++;
+}
+
+NT_INLINE void nt_wgmma_wait(int pending)
+{
+    host_meet_products(pending);
+}
+
+NT_INLINE void nt_wgmma_sum_ready(float *sum)
+{
+    (void)sum;
+}
+
+NT_INLINE void nt_publish_shared(void)
+{
+}
+#endif
+
 NT_INLINE float2 make_float2(float x, float y)
 {
     return (float2){x, y};
@@ -333,7 +441,7 @@ static void host_start_lanes(void)
         host_lane *lane = &host_lanes[i];
         lane->index = (host_dim){(unsigned)i, 0, 0};
         lane->done = false;
-        lane->copies = lane->group = 0;
+        lane->copies = lane->group = lane->products = lane->product_group = 0;
         getcontext(&lane->context);
         lane->context.uc_stack.ss_sp = lane->stack;
         lane->context.uc_stack.ss_size = sizeof lane->stack;
@@ -342,17 +450,27 @@ static void host_start_lanes(void)
     }
 }
 
-/* Runs a warp until all its lanes have ended or wait at the block's barrier. */
+/* Changes whenever lanes of a warp have got on. */
+static int host_rounds(int warp)
+{
+    const host_meeting *m[] = {&host_warp[warp], &host_warps[warp / 4], &host_block};
+    int sum = 0;
+    for (int i = 0; i < 3; i++)
+        sum += m[i]->arrived + HOST_MAX_THREADS * m[i]->round;
+    return sum;
+}
+
+/* Runs a warp until all its lanes have ended or wait for other warps. */
 static void host_run_warp(int warp)
 {
     for (int idle = 0; idle < 2;) {
-        int round = host_warp[warp].round, block = host_block.arrived + host_block.round;
+        int round = host_rounds(warp);
         for (int i = warp * 32; i < warp * 32 + 32; i++)
             if (!host_lanes[i].done) {
                 host_now = &host_lanes[i];
                 swapcontext(&host_main, &host_now->context);
             }
-        idle = round == host_warp[warp].round && block == host_block.arrived + host_block.round ? idle + 1 : 0;
+        idle = round == host_rounds(warp) ? idle + 1 : 0;
     }
 }
 

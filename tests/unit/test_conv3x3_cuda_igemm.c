@@ -1,6 +1,6 @@
-/* The implicit-GEMM kernel without a GPU: its source runs lane by lane on the host (tensor_core_emulation.h) with the
- * options and launches that its row gives, over shapes that end in every part of a tile. Small whole numbers make every
- * precision exact, so results must be equal, not near. */
+/* The implicit-GEMM kernels without a GPU: their source runs lane by lane on the host (tensor_core_emulation.h) with
+ * the options and launches that their rows give, over shapes that end in every part of a tile. Small whole numbers make
+ * every precision exact, so results must be equal, not near. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@
 #include "core/random.h"
 #include "kernels/kernel.h"
 
-extern const nt_kernel nt_kernel_conv3x3_cuda_igemm;
-static const nt_kernel *const kernel = &nt_kernel_conv3x3_cuda_igemm;
+extern const nt_kernel nt_kernel_conv3x3_cuda_igemm, nt_kernel_conv3x3_cuda_wgmma;
 
 enum { GUARD = 1024 };
 
 typedef struct example {
+    const nt_kernel *kernel;
     const char *params;
     nt_precision precision;
     int batch, c, k, h, w;
@@ -31,22 +31,33 @@ typedef struct example {
 } example;
 
 /* Each row ends somewhere else: tiles of pixels, of output channels, of taps, of 16-byte units; images of one pixel. */
+#define IGEMM &nt_kernel_conv3x3_cuda_igemm
+#define WGMMA &nt_kernel_conv3x3_cuda_wgmma
 static const example examples[] = {
-    {"tile_m=64 tile_n=64 tile_k=64", NT_BF16, 2, 64, 72, 5, 7, ""},
-    {"tile_m=64 tile_n=64 tile_k=32 swizzle=false", NT_FP16, 2, 64, 64, 5, 7, ""},
-    {"tile_m=64 tile_n=32 tile_k=32 warps_n=1 swizzle=false", NT_TF32, 1, 32, 34, 9, 8, ""},
-    {"tile_m=32 tile_n=64 tile_k=16 warps_m=1 round_inputs=true", NT_TF32, 1, 16, 33, 6, 6, ""},
-    {"tile_m=64 tile_n=64 tile_k=32 taps_inner=true stages=4", NT_BF16, 1, 64, 64, 8, 9, ""},
-    {"tile_m=64 tile_n=64 tile_k=64 stages=2", NT_FP16, 1, 24, 40, 8, 9, ""},
-    {"tile_m=32 tile_n=32 tile_k=64 warps_n=1 stages=4", NT_BF16, 3, 8, 12, 3, 4, ""},
-    {"tile_m=32 tile_n=32 tile_k=32 warps_n=1", NT_TF32, 3, 4, 6, 3, 4, ""},
-    {"tile_m=32 tile_n=32 tile_k=32 warps_n=1", NT_BF16, 2, 3, 5, 9, 11, ""},
-    {"tile_m=32 tile_n=32 tile_k=16 warps_n=1", NT_TF32, 2, 5, 7, 4, 5, ""},
-    {"tile_m=32 tile_n=64 tile_k=32 split_k=4 warps_m=1", NT_BF16, 1, 64, 64, 7, 7, ""},
-    {"tile_m=32 tile_n=32 tile_k=16 split_k=2 warps_n=1", NT_TF32, 1, 16, 9, 7, 7, ""},
-    {"tile_m=192 tile_n=128 tile_k=32 warps_m=4", NT_BF16, 1, 32, 136, 14, 14, ""},
-    {"tile_m=96 tile_n=64 tile_k=32 warps_n=1", NT_FP16, 40, 32, 48, 1, 1, ""},
-    {"tile_m=64 tile_n=64 tile_k=32", NT_BF16, 7, 32, 32, 1, 13, "-UWIDE_OFFSETS -DWIDE_OFFSETS=1"},
+    {IGEMM, "tile_m=64 tile_n=64 tile_k=64", NT_BF16, 2, 64, 72, 5, 7, ""},
+    {IGEMM, "tile_m=64 tile_n=64 tile_k=32 swizzle=false", NT_FP16, 2, 64, 64, 5, 7, ""},
+    {IGEMM, "tile_m=64 tile_n=32 tile_k=32 warps_n=1 swizzle=false", NT_TF32, 1, 32, 34, 9, 8, ""},
+    {IGEMM, "tile_m=32 tile_n=64 tile_k=16 warps_m=1 round_inputs=true", NT_TF32, 1, 16, 33, 6, 6, ""},
+    {IGEMM, "tile_m=64 tile_n=64 tile_k=32 taps_inner=true stages=4", NT_BF16, 1, 64, 64, 8, 9, ""},
+    {IGEMM, "tile_m=64 tile_n=64 tile_k=64 stages=2", NT_FP16, 1, 24, 40, 8, 9, ""},
+    {IGEMM, "tile_m=32 tile_n=32 tile_k=64 warps_n=1 stages=4", NT_BF16, 3, 8, 12, 3, 4, ""},
+    {IGEMM, "tile_m=32 tile_n=32 tile_k=32 warps_n=1", NT_TF32, 3, 4, 6, 3, 4, ""},
+    {IGEMM, "tile_m=32 tile_n=32 tile_k=32 warps_n=1", NT_BF16, 2, 3, 5, 9, 11, ""},
+    {IGEMM, "tile_m=32 tile_n=32 tile_k=16 warps_n=1", NT_TF32, 2, 5, 7, 4, 5, ""},
+    {IGEMM, "tile_m=32 tile_n=64 tile_k=32 split_k=4 warps_m=1", NT_BF16, 1, 64, 64, 7, 7, ""},
+    {IGEMM, "tile_m=32 tile_n=32 tile_k=16 split_k=2 warps_n=1", NT_TF32, 1, 16, 9, 7, 7, ""},
+    {IGEMM, "tile_m=192 tile_n=128 tile_k=32 warps_m=4", NT_BF16, 1, 32, 136, 14, 14, ""},
+    {IGEMM, "tile_m=96 tile_n=64 tile_k=32 warps_n=1", NT_FP16, 40, 32, 48, 1, 1, ""},
+    {IGEMM, "tile_m=64 tile_n=64 tile_k=32", NT_BF16, 7, 32, 32, 1, 13, "-UWIDE_OFFSETS -DWIDE_OFFSETS=1"},
+    {WGMMA, "tile_m=64 tile_n=64 tile_k=64 groups_m=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, ""},
+    {WGMMA, "tile_m=128 tile_n=64 tile_k=64 groups_m=2 stages=4", NT_FP16, 2, 24, 60, 8, 9, ""},
+    {WGMMA, "tile_m=64 tile_n=128 tile_k=64 groups_m=1 groups_n=2 stages=5 taps_inner=true", NT_BF16, 1, 64, 130, 7, 7,
+     ""},
+    {WGMMA, "tile_m=192 tile_n=128 tile_k=32 groups_m=3 stages=3", NT_TF32, 1, 32, 128, 14, 14, ""},
+    {WGMMA, "tile_m=128 tile_n=64 tile_k=32 groups_m=1 split_k=2", NT_TF32, 1, 32, 9, 11, 9, ""},
+    {WGMMA, "tile_m=64 tile_n=64 tile_k=64 groups_m=1", NT_BF16, 2, 3, 5, 9, 11, ""},
+    {WGMMA, "tile_m=64 tile_n=256 tile_k=64 groups_m=1", NT_BF16, 1, 64, 200, 5, 5, ""},
+    {WGMMA, "tile_m=64 tile_n=192 tile_k=64 groups_m=1", NT_FP16, 1, 8, 192, 5, 5, ""},
 };
 
 static nt_problem problem_of(const example *e)
@@ -62,7 +73,7 @@ static nt_problem problem_of(const example *e)
     return problem;
 }
 
-static nt_config config_of(const char *text)
+static nt_config config_of(const nt_kernel *kernel, const char *text)
 {
     nt_config config;
     nt_error err = {0};
@@ -93,7 +104,7 @@ static void header_path(char *path, size_t capacity)
     snprintf(path, capacity, "%.*stensor_core_emulation.h", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
 }
 
-static void *compile(const nt_problem *problem, const nt_config *config, const char *more)
+static void *compile(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config, const char *more)
 {
     char folder[] = "/tmp/nt-igemm-XXXXXX", header[512], file[64];
     assert_non_null(mkdtemp(folder));
@@ -248,7 +259,8 @@ static void run_stage(void *object, const example *e, const nt_stage *stage, con
 static void check_example(const example *e)
 {
     nt_problem problem = problem_of(e);
-    nt_config config = config_of(e->params);
+    const nt_kernel *kernel = e->kernel;
+    nt_config config = config_of(kernel, e->params);
     nt_device_info device = device_of();
     nt_plan plan;
     nt_error err = {0};
@@ -257,7 +269,7 @@ static void check_example(const example *e)
     if (kernel->plan(&problem, &config, &device, &plan, &err) != NT_OK)
         fail_msg("%s: %s", e->params, err.what);
     make_tensors(e, plan.workspace_bytes, &t);
-    void *object = compile(&problem, &config, e->more);
+    void *object = compile(kernel, &problem, &config, e->more);
     *(void **)&allow = dlsym(object, "nt_host_allow");
     allow(t.in_bits, t.in_count * nt_dtype_bytes(t.type));
     allow(t.weight_bits, t.weight_count * nt_dtype_bytes(t.type));
@@ -286,13 +298,13 @@ static void every_example_is_exact(void **state)
 static void the_launch_covers_the_output(void **state)
 {
     (void)state;
-    example e = {"tile_m=192 tile_n=128 tile_k=64 warps_m=4 split_k=1", NT_BF16, 128, 256, 256, 14, 14, ""};
+    example e = {IGEMM, "tile_m=192 tile_n=128 tile_k=64 warps_m=4 split_k=1", NT_BF16, 128, 256, 256, 14, 14, ""};
     nt_problem problem = problem_of(&e);
-    nt_config config = config_of(e.params);
+    nt_config config = config_of(e.kernel, e.params);
     nt_device_info device = device_of();
     nt_plan plan;
     nt_error err = {0};
-    assert_int_equal(kernel->plan(&problem, &config, &device, &plan, &err), NT_OK);
+    assert_int_equal(e.kernel->plan(&problem, &config, &device, &plan, &err), NT_OK);
     assert_int_equal(plan.stage_count, 1);
     assert_int_equal(plan.stage[0].grid[0], 131 * 2);
     assert_int_equal(plan.stage[0].block[0], 256);
@@ -303,13 +315,13 @@ static void the_launch_covers_the_output(void **state)
 static void too_much_shared_memory_names_both_sizes(void **state)
 {
     (void)state;
-    example e = {"tile_m=256 tile_n=256 tile_k=64 stages=4", NT_BF16, 8, 256, 256, 14, 14, ""};
+    example e = {IGEMM, "tile_m=256 tile_n=256 tile_k=64 stages=4", NT_BF16, 8, 256, 256, 14, 14, ""};
     nt_problem problem = problem_of(&e);
-    nt_config config = config_of(e.params);
+    nt_config config = config_of(e.kernel, e.params);
     nt_device_info device = device_of();
     nt_plan plan;
     nt_error err = {0};
-    assert_int_equal(kernel->plan(&problem, &config, &device, &plan, &err), NT_LAUNCH_FAILED);
+    assert_int_equal(e.kernel->plan(&problem, &config, &device, &plan, &err), NT_LAUNCH_FAILED);
     assert_non_null(strstr(err.what, "262144"));
     assert_non_null(strstr(err.what, "232448"));
 }
@@ -322,11 +334,11 @@ static void large_tensors_get_wide_offsets(void **state)
         const char *want;
     } rows[] = {{128, "-DWIDE_OFFSETS=0"}, {1 << 17, "-DWIDE_OFFSETS=1"}};
     for (int i = 0; i < 2; i++) {
-        example e = {"tile_k=64", NT_BF16, rows[i].batch, 256, 256, 14, 14, ""};
+        example e = {IGEMM, "tile_k=64", NT_BF16, rows[i].batch, 256, 256, 14, 14, ""};
         nt_problem problem = problem_of(&e);
-        nt_config config = config_of(e.params);
+        nt_config config = config_of(e.kernel, e.params);
         nt_str options = {0};
-        kernel->options(&problem, &config, &options);
+        e.kernel->options(&problem, &config, &options);
         assert_non_null(strstr(nt_str_text(&options), rows[i].want));
         nt_str_done(&options);
     }

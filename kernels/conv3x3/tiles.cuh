@@ -1,14 +1,16 @@
-/* gather.cuh: tiles of the matrices that a 3x3 convolution (stride 1, pad 1, NHWC) is the product of, brought to shared
- * memory without forming the matrices.
+/* tiles.cuh: tiles of the matrices that a 3x3 convolution (stride 1, pad 1, NHWC) is the product of, brought to shared
+ * memory without forming the matrices, and tiles of the result, stored.
  *
  * Rows of A are output pixels counted through the batch, rows of B filters, and both run along the reduction: filter
  * taps (r, s) and input channels. A tile has TILE_M + TILE_N rows of TILE_K elements; copies write zeros where a tap
  * lies outside the image. A thread copies the same 16-byte unit of several rows, so what depends on the pixel is
  * computed once, and a step of the reduction costs it one addition and one mask test a row.
  *
- * Macros: tile sizes, stages and walk from the kernel's row, and THREADS of a block. UNIT_COPIES: 16-byte copies are
- * possible, else elements are gathered one by one. WHOLE_STEPS: TILE_K divides the channels, so that all threads are at
- * the same tap. WIDE_OFFSETS: a tensor has about 2^31 elements or more. */
+ * Macros: tile sizes, stages and walk from the kernel's row; THREADS of a block; N_TILES, columns of a warp over 8.
+ * UNIT_COPIES: 16-byte copies are possible, else elements are gathered one by one. WHOLE_STEPS: TILE_K divides the
+ * channels, so that all threads are at the same tap. WIDE_OFFSETS: a tensor has about 2^31 elements or more.
+ * OUT_VECTOR: how many output elements may be stored at once. SPLIT: partial sums in f32 go to a workspace, to be added
+ * after. */
 
 #define ELEM_BYTES  ((int)sizeof(nt_elem))
 #define UNIT        (16 / ELEM_BYTES) /* elements of a unit */
@@ -16,8 +18,8 @@
 #define ROW_UNITS   (ROW_BYTES / 16)
 #define PITCH       (SWIZZLE ? ROW_BYTES : ROW_BYTES + 16)
 #define PASS_ROWS   (THREADS / ROW_UNITS) /* rows that all threads together copy at once */
-#define A_COPIES    (TILE_M / PASS_ROWS)
-#define B_COPIES    (TILE_N / PASS_ROWS)
+#define A_COPIES    ((TILE_M + PASS_ROWS - 1) / PASS_ROWS)
+#define B_COPIES    ((TILE_N + PASS_ROWS - 1) / PASS_ROWS)
 #define COPIES      (A_COPIES + B_COPIES)
 #define A_BYTES     (TILE_M * PITCH)
 #define STAGE_BYTES ((TILE_M + TILE_N) * PITCH)
@@ -36,7 +38,7 @@ typedef struct position {
 
 typedef struct loader {
     const nt_elem *in, *weight;
-    int channels, width;
+    int channels, width, row;
     unsigned to; /* shared address of this thread's unit of row 0, stage 0 */
     /* Offsets of row 0's pixel at tap (0, 0), which may lie outside, and of its filter; and from pass to pass. */
     offset pixel, pixel_pass, filter, filter_pass;
@@ -135,6 +137,7 @@ NT_INLINE void start_rows(loader *q, int m0, int n0, int row, int pixels, int he
         int h = rest / q->width, w = rest - h * q->width;
         q->taps[i] = m < pixels ? inside_bits(h, w, height, q->width) : 0u;
     }
+    q->row = row;
     /* Output and input have the same pixels, so rows follow each other in both. */
     q->pixel = ((offset)m0 + row - q->width - 1) * q->channels;
     q->pixel_pass = (offset)PASS_ROWS * q->channels;
@@ -202,15 +205,120 @@ NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
 }
 #endif
 
+/* The last pass may have fewer rows than threads to copy them. */
+NT_INLINE bool in_tile(const loader *q, int pass, int rows)
+{
+    return (pass + 1) * PASS_ROWS <= rows || q->row < rows - pass * PASS_ROWS;
+}
+
 /* Copies [begin, end) of this thread's share of a tile: its pixels' rows first, then its filters'. */
 NT_INLINE void copy_rows(const loader *q, unsigned stage, int begin, int end)
 {
 #pragma unroll
     for (int i = 0; i < COPIES; i++)
         if (i >= begin && i < end) {
-            if (i < A_COPIES)
+            if (i < A_COPIES && in_tile(q, i, TILE_M))
                 copy_pixel(q, stage, i);
-            else
+            else if (i >= A_COPIES && in_tile(q, i - A_COPIES, TILE_N))
                 copy_filter(q, stage, i - A_COPIES);
         }
 }
+
+/* Two neighbouring results of one pixel. */
+NT_INLINE void store_pair(nt_elem *out, int column, int columns, float x, float y)
+{
+#if OUT_VECTOR >= 2
+    if (column < columns) {
+#ifdef NT_PRECISION_TF32
+        *(float2 *)(out + column) = make_float2(x, y);
+#else
+        *(unsigned *)(out + column) = nt_pack_2(x, y);
+#endif
+    }
+#else
+    if (column < columns)
+        out[column] = nt_from_f32(x);
+    if (column + 1 < columns)
+        out[column + 1] = nt_from_f32(y);
+#endif
+}
+
+NT_INLINE void store_partial(float *out, int column, int columns, float x, float y)
+{
+#if OUT_VECTOR >= 2
+    if (column < columns)
+        *(float2 *)(out + column) = make_float2(x, y);
+#else
+    if (column < columns)
+        out[column] = x;
+    if (column + 1 < columns)
+        out[column + 1] = y;
+#endif
+}
+
+#if !defined(NT_PRECISION_TF32) && OUT_VECTOR >= 8
+/* Each lane of a quad holds a word of 4 tiles of one pixel; afterwards lane t holds the four words of tile t. */
+NT_INLINE void transpose_quad(unsigned word[4], int t)
+{
+    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
+    word[0] = t & 1 ? x : word[0];
+    word[1] = t & 1 ? word[1] : x;
+    word[2] = t & 1 ? y : word[2];
+    word[3] = t & 1 ? word[3] : y;
+    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
+    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
+    word[0] = t & 2 ? x : word[0];
+    word[1] = t & 2 ? y : word[1];
+    word[2] = t & 2 ? word[2] : x;
+    word[3] = t & 2 ? word[3] : y;
+}
+#define QUAD_STORES (N_TILES % 4 == 0 && !SPLIT)
+#else
+#define QUAD_STORES 0
+#endif
+
+/* One pixel's results of this warp; `half` 0 or 1 picks the upper or lower eight pixels of an mma tile. */
+NT_INLINE void store_row(void *out, float sum[N_TILES][4], int half, bool exists, long long at, int column, int columns)
+{
+    int t = threadIdx.x % 4;
+#if QUAD_STORES
+#pragma unroll
+    for (int j = 0; j < N_TILES; j += 4) {
+        unsigned word[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            word[i] = nt_pack_2(sum[j + i][2 * half], sum[j + i][2 * half + 1]);
+        transpose_quad(word, t);
+        int to = column + 8 * j + 8 * t;
+        if (exists && to < columns)
+            *(uint4 *)((nt_elem *)out + at + to) = make_uint4(word[0], word[1], word[2], word[3]);
+    }
+#else
+    if (!exists)
+        return;
+#pragma unroll
+    for (int j = 0; j < N_TILES; j++) {
+        int to = column + 8 * j + 2 * t;
+#if SPLIT
+        store_partial((float *)out + at, to, columns, sum[j][2 * half], sum[j][2 * half + 1]);
+#else
+        store_pair((nt_elem *)out + at, to, columns, sum[j][2 * half], sum[j][2 * half + 1]);
+#endif
+    }
+#endif
+}
+
+#if SPLIT
+/* Adds the partial sums of all slices. */
+NT_ENTRY void __launch_bounds__(256)
+    nt_conv3x3_igemm_reduce(const float *partial, nt_elem *out, long long count, int slices)
+{
+    long long i = (long long)blockIdx.x * 256 + threadIdx.x;
+    if (i >= count)
+        return;
+    float sum = 0.0f;
+    for (int s = 0; s < slices; s++)
+        sum += partial[s * count + i];
+    out[i] = nt_from_f32(sum);
+}
+#endif
