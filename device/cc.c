@@ -223,8 +223,14 @@ static nt_status identity(char *out, size_t capacity, nt_error *err)
         nt_fail(err, NT_NO_DEVICE, "%s --version fails, so it is no usable C compiler", cc.path);
         status = nt_hint(err, "set NNTUNE_CC to a C compiler, for example gcc");
     }
-    if (status == NT_OK)
-        snprintf(out, capacity, "%.*s", (int)strcspn(end.output.data, "\n"), end.output.data);
+    if (status == NT_OK) {
+        /* The words of NNTUNE_CC can change the code as any option can: they are part of the identity, so of the key. */
+        end.output.data[strcspn(end.output.data, "\n")] = '\0';
+        size_t used = (size_t)snprintf(out, capacity, "%s", end.output.data);
+        const char *word = cc.words;
+        for (int i = 0; i < cc.word_count && used < capacity; i++, word += strlen(word) + 1)
+            used += (size_t)snprintf(out + used, capacity - used, " %s", word);
+    }
     nt_str_done(&end.output);
     return status;
 }

@@ -51,15 +51,11 @@ typedef struct compare_job {
     nt_compare_result *part; /* [threads] */
 } compare_job;
 
-/* |out - ref| / bound. NaN and Inf, on either side, are infinitely wrong; with a bound of 0 only equality is right. */
+/* |out - ref| / bound. NaN and Inf on either side are infinitely wrong, whatever the bound: the difference is then NaN or
+ * Inf, and Inf / Inf is NaN again. With a bound of 0 only equality is right. */
 static double ratio_of(double out, double ref, double bound)
 {
-    double difference = fabs(out - ref);
-    if (!isfinite(out) || !isfinite(difference))
-        return INFINITY;
-    if (difference == 0)
-        return 0;
-    double ratio = difference / bound;
+    double difference = fabs(out - ref), ratio = difference == 0 ? 0 : difference / bound;
     return isnan(ratio) ? INFINITY : ratio;
 }
 

@@ -327,12 +327,12 @@ static void test_compare_never_passes_nan(void **state)
     for (int b = 0; b < 4; b++) {
         nt_compare_request request = comparison();
         request.gamma = INFINITY; /* even where the bound allows everything */
-        out_f32[7000] = bad[b];
-        out_f32[6000] = bad[b];
+        out_f32[9000] = bad[b];
+        out_f32[3000] = bad[b];
         assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
         assert_true(isinf(result.max_ratio) && result.max_ratio > 0);
-        assert_true(result.violations >= 2);
-        assert_true(result.first_bad <= 6000);
+        assert_int_equal(result.violations, 2);
+        assert_int_equal(result.first_bad, 3000);
     }
     nt_compare_request request = comparison();
     ref[3] = NAN; /* a broken reference proves nothing */
@@ -444,7 +444,7 @@ static void test_identity(void **state)
     assert_true(info->l2_bytes == NT_UNKNOWN || info->l2_bytes >= 1 << 18);
     assert_true(info->compute_capability == NT_UNKNOWN);
     assert_string_equal(info->peak_source, "measured");
-    assert_true(info->peak_flops[NT_FP32] > 1e8 && info->peak_flops[NT_FP32] < 1e16);
+    assert_true(info->peak_flops[NT_FP32] > 1e5 && info->peak_flops[NT_FP32] < 1e16);
     assert_true(isnan(info->peak_flops[NT_FP8]));
     assert_int_equal(ops->open(1, &second, &err), NT_NO_DEVICE);
 }
