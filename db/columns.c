@@ -8,11 +8,26 @@
 
 #include "core/mem.h"
 
-#define REAL(name, member) {name, NT_COLUMN_REAL, offsetof(RECORD, member), 0}
-#define INT(name, member) {name, NT_COLUMN_INT, offsetof(RECORD, member), 0}
-#define BOOL(name, member) {name, NT_COLUMN_BOOL, offsetof(RECORD, member), 0}
-#define COUNT(name, member) {name, NT_COLUMN_COUNT, offsetof(RECORD, member), 0}
-#define TEXT(name, member) {name, NT_COLUMN_TEXT, offsetof(RECORD, member), sizeof(((RECORD *)0)->member)}
+#define REAL(name, member)                                \
+    {                                                     \
+        name, NT_COLUMN_REAL, offsetof(RECORD, member), 0 \
+    }
+#define INT(name, member)                                \
+    {                                                    \
+        name, NT_COLUMN_INT, offsetof(RECORD, member), 0 \
+    }
+#define BOOL(name, member)                                \
+    {                                                     \
+        name, NT_COLUMN_BOOL, offsetof(RECORD, member), 0 \
+    }
+#define COUNT(name, member)                                \
+    {                                                      \
+        name, NT_COLUMN_COUNT, offsetof(RECORD, member), 0 \
+    }
+#define TEXT(name, member)                                                            \
+    {                                                                                 \
+        name, NT_COLUMN_TEXT, offsetof(RECORD, member), sizeof(((RECORD *)0)->member) \
+    }
 
 #define RECORD nt_trial
 const nt_column nt_trial_columns[] = {

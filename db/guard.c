@@ -1,16 +1,17 @@
-/* guard.c: SQLite asks an authorizer about every table, function and pragma while it compiles a statement; what is not on
- * the list of reading actions is refused there, before anything runs. ATTACH is refused as well: it could make files. */
+/* guard.c: SQLite asks an authorizer about every table, function and pragma while it compiles a statement; what is not
+ * on the list of reading actions is refused there, before anything runs. ATTACH is refused as well: it could make
+ * files. */
 #include "db/guard.h"
 
 #include <stdio.h>
 #include <time.h>
 
 /* Pragmas that only read when they have no argument, and those whose argument names a table. */
-static const char *const plain_pragmas[] = {"application_id", "user_version", "journal_mode", "page_count",
-                                            "page_size",      "freelist_count", "encoding",   "compile_options",
+static const char *const plain_pragmas[] = {"application_id", "user_version",   "journal_mode",   "page_count",
+                                            "page_size",      "freelist_count", "encoding",       "compile_options",
                                             "function_list",  "table_list",     "collation_list", "pragma_list"};
-static const char *const table_pragmas[] = {"table_info", "table_xinfo",       "index_list",     "index_info",
-                                            "table_list", "index_xinfo",       "quick_check",    "integrity_check",
+static const char *const table_pragmas[] = {"table_info",       "table_xinfo",      "index_list",  "index_info",
+                                            "table_list",       "index_xinfo",      "quick_check", "integrity_check",
                                             "foreign_key_list", "foreign_key_check"};
 #define LENGTH(array) (int)(sizeof(array) / sizeof((array)[0]))
 
@@ -20,10 +21,18 @@ typedef struct action_name {
 } action_name;
 
 static const action_name refusals[] = {
-    {SQLITE_INSERT, "INSERT"},         {SQLITE_UPDATE, "UPDATE"},           {SQLITE_DELETE, "DELETE"},
-    {SQLITE_ATTACH, "ATTACH"},         {SQLITE_DETACH, "DETACH"},           {SQLITE_PRAGMA, "PRAGMA"},
-    {SQLITE_TRANSACTION, "BEGIN or COMMIT"}, {SQLITE_SAVEPOINT, "SAVEPOINT"}, {SQLITE_ALTER_TABLE, "ALTER TABLE"},
-    {SQLITE_REINDEX, "REINDEX"},       {SQLITE_ANALYZE, "ANALYZE"},         {SQLITE_FUNCTION, "the function"},
+    {SQLITE_INSERT, "INSERT"},
+    {SQLITE_UPDATE, "UPDATE"},
+    {SQLITE_DELETE, "DELETE"},
+    {SQLITE_ATTACH, "ATTACH"},
+    {SQLITE_DETACH, "DETACH"},
+    {SQLITE_PRAGMA, "PRAGMA"},
+    {SQLITE_TRANSACTION, "BEGIN or COMMIT"},
+    {SQLITE_SAVEPOINT, "SAVEPOINT"},
+    {SQLITE_ALTER_TABLE, "ALTER TABLE"},
+    {SQLITE_REINDEX, "REINDEX"},
+    {SQLITE_ANALYZE, "ANALYZE"},
+    {SQLITE_FUNCTION, "the function"},
 };
 
 static bool listed(const char *name, const char *const *names, int count)

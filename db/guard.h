@@ -5,8 +5,8 @@
 #include "db/open.h"
 
 typedef struct nt_guard {
-    double deadline_s;   /* monotonic; 0 for none */
-    char refused[128];   /* what the last statement was refused for; empty when it was not */
+    double deadline_s; /* monotonic; 0 for none */
+    char refused[128]; /* what the last statement was refused for; empty when it was not */
 } nt_guard;
 
 /* From now on only SELECT, EXPLAIN and pragmas that read are accepted. The guard must outlive the connection. */

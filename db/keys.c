@@ -1,5 +1,6 @@
 /* keys.c: the rows that many trials share: device, environment, problem, kernel, configuration. Each is found by all of
- * its columns, or added. Nothing is remembered between calls, so a transaction that is rolled back leaves nothing wrong. */
+ * its columns, or added. Nothing is remembered between calls, so a transaction that is rolled back leaves nothing
+ * wrong. */
 
 #include "db/columns.h"
 #include "db/writer.h"
@@ -43,8 +44,7 @@ nt_status nt_writer_problem(nt_writer *writer, const nt_problem *problem, bool a
     nt_str shape = {0};
     nt_shape_print(&shape, &problem->shape);
     problem_key key = {problem, nt_str_text(&shape)};
-    nt_status status =
-        find_or_add(writer, NT_SQL_FIND_PROBLEM, NT_SQL_ADD_PROBLEM, add, bind_problem, &key, id, err);
+    nt_status status = find_or_add(writer, NT_SQL_FIND_PROBLEM, NT_SQL_ADD_PROBLEM, add, bind_problem, &key, id, err);
     sqlite3_clear_bindings(writer->stmt[NT_SQL_FIND_PROBLEM]);
     sqlite3_clear_bindings(writer->stmt[NT_SQL_ADD_PROBLEM]);
     nt_str_done(&shape);
@@ -72,7 +72,8 @@ nt_status nt_writer_configuration(nt_writer *writer, const char *params_json, bo
 }
 
 /* Runs `sql` with texts bound (an id first when it is not 0) and gives back the id it returns. */
-static nt_status id_of(nt_writer *writer, const char *sql, int64_t first, const char *const *text, int64_t *id, nt_error *err)
+static nt_status id_of(nt_writer *writer, const char *sql, int64_t first, const char *const *text, int64_t *id,
+                       nt_error *err)
 {
     sqlite3_stmt *stmt;
     nt_status status = nt_db_prepare(&writer->db, sql, &stmt, doing, err);
@@ -112,22 +113,23 @@ static nt_status add_device(nt_writer *writer, const nt_device_info *device, int
     return status;
 }
 
-nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id, int64_t *id,
-                                nt_error *err)
+nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id,
+                                int64_t *id, nt_error *err)
 {
     const char *identity[] = {nt_device_kind_name(device->kind), device->uuid, device->name, NULL};
     const char *software[] = {device->driver, device->compiler, device->features, NULL};
     *id = 0;
     nt_status status = add ? add_device(writer, device, device_id, err)
-                           : id_of(writer, "SELECT id FROM device WHERE kind = ? AND uuid = ? AND name = ?", 0, identity,
-                                   device_id, err);
+                           : id_of(writer, "SELECT id FROM device WHERE kind = ? AND uuid = ? AND name = ?", 0,
+                                   identity, device_id, err);
     if (status != NT_OK || *device_id == 0)
         return status;
-    status = id_of(writer,
-                   "SELECT id FROM environment WHERE device_id = ? AND driver = ? AND compiler = ? AND features = ?",
-                   *device_id, software, id, err);
+    status =
+        id_of(writer, "SELECT id FROM environment WHERE device_id = ? AND driver = ? AND compiler = ? AND features = ?",
+              *device_id, software, id, err);
     if (status != NT_OK || *id != 0 || !add)
         return status;
-    return id_of(writer, "INSERT INTO environment (device_id, driver, compiler, features) VALUES (?, ?, ?, ?) RETURNING id",
+    return id_of(writer,
+                 "INSERT INTO environment (device_id, driver, compiler, features) VALUES (?, ?, ?, ?) RETURNING id",
                  *device_id, software, id, err);
 }

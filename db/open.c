@@ -165,7 +165,8 @@ static nt_status set_journal(const nt_db *db, const char *wanted, nt_error *err)
     bool wal = false, other = false;
     if (strcmp(wanted, "wal") == 0 && ask_journal_mode(db, "wal", &wal) == SQLITE_BUSY)
         return nt_db_error(db, doing, err);
-    if (wal) /* The log is synced when it is copied into the file: a power cut may cost the last results, never the file. */
+    if (wal) /* The log is synced when it is copied into the file: a power cut may cost the last results, never the
+                file. */
         return nt_db_exec(db, "PRAGMA synchronous = NORMAL", doing, err);
     /* A database others use in WAL mode at this moment stays in it. */
     if (ask_journal_mode(db, "truncate", &other) != SQLITE_ROW)
@@ -261,8 +262,8 @@ static nt_status connect_unchanging(nt_db *db, const char *name, nt_error *err)
     nt_str_addf(&uri, "%s-wal", name);
     if (stat(nt_str_text(&uri), &st) == 0 && st.st_size > 0) {
         nt_str_done(&uri);
-        nt_fail(err, NT_IO, "%s has results in %s-wal that cannot be read from this folder: it is not writable", db->path,
-                db->path);
+        nt_fail(err, NT_IO, "%s has results in %s-wal that cannot be read from this folder: it is not writable",
+                db->path, db->path);
         nt_hint(err, "copy both files to a folder you can write to and read the copy");
         return NT_IO;
     }
@@ -306,7 +307,8 @@ nt_status nt_db_open_read(nt_db *db, const char *path, const nt_db_options *opti
         status = connect_to(db, name, SQLITE_OPEN_READONLY, err);
     if (status == NT_OK) {
         /* A first read shows whether the write-ahead log can be used here. */
-        int rc = sqlite3_exec(db->handle, "PRAGMA query_only = ON; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+        int rc =
+            sqlite3_exec(db->handle, "PRAGMA query_only = ON; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
         if ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY)
             status = connect_unchanging(db, name, err);
     }

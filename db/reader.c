@@ -103,7 +103,8 @@ static nt_status each_row(reader *r, sqlite3_stmt *stmt, nt_row_fn each, void *c
     return status;
 }
 
-static nt_status best(nt_reader *base, const char *layer, const char *device, nt_row_fn each, void *context, nt_error *err)
+static nt_status best(nt_reader *base, const char *layer, const char *device, nt_row_fn each, void *context,
+                      nt_error *err)
 {
     reader *r = base->state;
     sqlite3_stmt *stmt;
@@ -158,9 +159,9 @@ static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_
     reader *r = base->state;
     sqlite3_stmt *stmt;
     *out = (nt_samples){.launches_per_sample = NT_UNKNOWN};
-    nt_status status = nt_db_prepare(&r->db,
-                                     "SELECT ns, launches_per_sample FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
-                                     &stmt, "reading samples", err);
+    nt_status status =
+        nt_db_prepare(&r->db, "SELECT ns, launches_per_sample FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
+                      &stmt, "reading samples", err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, trial_id);
@@ -192,7 +193,7 @@ static nt_status runs(nt_reader *base, nt_row_fn each, void *context, nt_error *
     return status;
 }
 
-/* ---- any SQL that reads ------------------------------------------------------------------------------------------------- */
+/* ---- any SQL that reads ------------------------------------------------------------------------------------------ */
 
 static nt_status refuse(const reader *r, nt_error *err)
 {
@@ -207,8 +208,9 @@ static nt_status refuse(const reader *r, nt_error *err)
     if (code != SQLITE_ERROR)
         return nt_db_error(&r->db, "reading a query", err);
     nt_fail(err, NT_USAGE, "the query is not valid SQL: %s", sqlite3_errmsg(r->db.handle));
-    nt_hint(err, "the views are trials, best, counts and runs; \"select name from pragma_table_info('trials')\" lists the "
-                 "columns of one");
+    nt_hint(err,
+            "the views are trials, best, counts and runs; \"select name from pragma_table_info('trials')\" lists the "
+            "columns of one");
     return NT_USAGE;
 }
 

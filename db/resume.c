@@ -1,5 +1,5 @@
-/* resume.c: what the sink reads back: the run to go on with, its trials, the entry in flight, and earlier trials of equal
- * key for --reuse. */
+/* resume.c: what the sink reads back: the run to go on with, its trials, the entry in flight, and earlier trials of
+ * equal key for --reuse. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static nt_status read_key(const nt_writer *writer, sqlite3_stmt *stmt, int first
     return nt_shape_parse(nt_read_text(stmt, first + 1), &problem->shape, err);
 }
 
-/* ---- trials ----------------------------------------------------------------------------------------------------------- */
+/* ---- trials ------------------------------------------------------------------------------------------------------ */
 
 /* "SELECT ... FROM trial t ..." whose rows read_trial understands; the caller adds WHERE. */
 static void select_trials(nt_str *sql)
@@ -107,8 +107,8 @@ nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void 
 static nt_status read_samples(const nt_writer *writer, nt_trial *trial, nt_error *err)
 {
     sqlite3_stmt *stmt;
-    nt_status status = nt_db_prepare(&writer->db, "SELECT ns FROM sample WHERE trial_id = ? AND phase = 'main'", &stmt,
-                                     reading, err);
+    nt_status status =
+        nt_db_prepare(&writer->db, "SELECT ns FROM sample WHERE trial_id = ? AND phase = 'main'", &stmt, reading, err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, trial->id);
@@ -140,9 +140,10 @@ nt_status nt_writer_find_equal(nt_sink *sink, const nt_trial *like, nt_trial *ou
     nt_str sql = {0};
     sqlite3_stmt *stmt;
     select_trials(&sql);
-    nt_str_add(&sql, "JOIN run r ON r.id = t.run_id WHERE t.problem_id = ? AND t.kernel_id = ? AND t.configuration_id = ? "
-                     "AND t.cache = ? AND t.outcome = 'ok' AND r.environment_id = ? AND r.source = 'measured' "
-                     "ORDER BY t.id DESC LIMIT 1");
+    nt_str_add(&sql,
+               "JOIN run r ON r.id = t.run_id WHERE t.problem_id = ? AND t.kernel_id = ? AND t.configuration_id = ? "
+               "AND t.cache = ? AND t.outcome = 'ok' AND r.environment_id = ? AND r.source = 'measured' "
+               "ORDER BY t.id DESC LIMIT 1");
     status = nt_db_prepare(&writer->db, nt_str_text(&sql), &stmt, reading, err);
     nt_str_done(&sql);
     if (status != NT_OK)
@@ -161,7 +162,7 @@ nt_status nt_writer_find_equal(nt_sink *sink, const nt_trial *like, nt_trial *ou
     return status == NT_OK ? read_samples(writer, out, err) : status;
 }
 
-/* ---- the run to go on with ---------------------------------------------------------------------------------------------- */
+/* ---- the run to go on with --------------------------------------------------------------------------------------- */
 
 static const char resuming[] = "looking for a run to go on with";
 

@@ -10,7 +10,8 @@ static void peaks_json(nt_str *out, const nt_device_info *device)
     nt_str_add(out, "{");
     for (int i = 0; i < NT_PRECISION_COUNT; i++)
         if (isfinite(device->peak_flops[i]))
-            nt_str_addf(out, "%s\"%s\":%.17g", out->length > 1 ? "," : "", nt_precisions[i].name, device->peak_flops[i]);
+            nt_str_addf(out, "%s\"%s\":%.17g", out->length > 1 ? "," : "", nt_precisions[i].name,
+                        device->peak_flops[i]);
     nt_str_add(out, "}");
 }
 
@@ -119,12 +120,13 @@ nt_status nt_writer_end_run(nt_sink *sink, const nt_run *run, nt_error *err)
     return status == NT_OK ? nt_writer_commit_batch(writer, err) : status;
 }
 
-/* ---- finalists -------------------------------------------------------------------------------------------------------- */
+/* ---- finalists --------------------------------------------------------------------------------------------------- */
 
 static const char storing_finals[] = "storing finalists";
 
 /* Runs one statement with ids bound in order; a text may follow them. */
-static nt_status run_with(nt_writer *writer, const char *sql, const int64_t *ids, int count, const char *text, nt_error *err)
+static nt_status run_with(nt_writer *writer, const char *sql, const int64_t *ids, int count, const char *text,
+                          nt_error *err)
 {
     sqlite3_stmt *stmt;
     nt_status status = nt_db_prepare(&writer->db, sql, &stmt, storing_finals, err);
@@ -143,18 +145,18 @@ static nt_status run_with(nt_writer *writer, const char *sql, const int64_t *ids
 static nt_status drop_old_finals(nt_writer *writer, int64_t problem_id, const char *cache, nt_error *err)
 {
     int64_t ids[] = {writer->run_id, problem_id};
-    nt_status status =
-        run_with(writer,
-                 "DELETE FROM sample WHERE phase = 'final' AND trial_id IN "
-                 "(SELECT trial_id FROM final WHERE run_id = ? AND problem_id = ? AND cache = ?)",
-                 ids, 2, cache, err);
+    nt_status status = run_with(writer,
+                                "DELETE FROM sample WHERE phase = 'final' AND trial_id IN "
+                                "(SELECT trial_id FROM final WHERE run_id = ? AND problem_id = ? AND cache = ?)",
+                                ids, 2, cache, err);
     if (status != NT_OK)
         return status;
     return run_with(writer, "DELETE FROM final WHERE run_id = ? AND problem_id = ? AND cache = ?", ids, 2, cache, err);
 }
 
 /* The cache mode of a trial of this run and problem; anything else is refused. */
-static nt_status cache_of(nt_writer *writer, int64_t trial_id, int64_t problem_id, char *cache, size_t bytes, nt_error *err)
+static nt_status cache_of(nt_writer *writer, int64_t trial_id, int64_t problem_id, char *cache, size_t bytes,
+                          nt_error *err)
 {
     sqlite3_stmt *stmt;
     nt_status status = nt_db_prepare(&writer->db,
@@ -169,8 +171,8 @@ static nt_status cache_of(nt_writer *writer, int64_t trial_id, int64_t problem_i
     if (sqlite3_step(stmt) == SQLITE_ROW)
         nt_copy(cache, bytes, nt_read_text(stmt, 0));
     else
-        status = nt_fail(err, NT_FAILED, "finalist %lld is no ok trial of this problem in run %lld", (long long)trial_id,
-                         (long long)writer->run_id);
+        status = nt_fail(err, NT_FAILED, "finalist %lld is no ok trial of this problem in run %lld",
+                         (long long)trial_id, (long long)writer->run_id);
     sqlite3_finalize(stmt);
     return status;
 }
@@ -188,7 +190,7 @@ static nt_status add_final(nt_writer *writer, sqlite3_stmt *stmt, const nt_final
     nt_bind_real(stmt, 8, final->time_ns);
     nt_bind_real(stmt, 9, final->time_lo_ns);
     nt_bind_real(stmt, 10, final->time_hi_ns);
-    sqlite3_bind_int64(stmt, 11, (int64_t)final->samples.count);
+    sqlite3_bind_int64(stmt, 11, (int64_t) final->samples.count);
     nt_status status = nt_db_step(&writer->db, stmt, storing_finals, err);
     return status == NT_OK ? nt_writer_add_samples(writer, final->trial_id, "final", &final->samples, err) : status;
 }
@@ -213,16 +215,18 @@ static nt_status store_finals(nt_writer *writer, sqlite3_stmt *stmt, const nt_pr
     return status;
 }
 
-nt_status nt_writer_put_finals(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count, nt_error *err)
+nt_status nt_writer_put_finals(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count,
+                               nt_error *err)
 {
     nt_writer *writer = sink->state;
     sqlite3_stmt *stmt;
     if (count <= 0)
         return NT_OK;
-    nt_status status = nt_db_prepare(&writer->db,
-                                     "INSERT INTO final (trial_id, run_id, problem_id, cache, rank, tied, ratio, time_ns, "
-                                     "time_lo_ns, time_hi_ns, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                     &stmt, storing_finals, err);
+    nt_status status =
+        nt_db_prepare(&writer->db,
+                      "INSERT INTO final (trial_id, run_id, problem_id, cache, rank, tied, ratio, time_ns, "
+                      "time_lo_ns, time_hi_ns, samples) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      &stmt, storing_finals, err);
     if (status != NT_OK)
         return status;
     status = nt_writer_begin(writer, storing_finals, err);

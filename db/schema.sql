@@ -73,7 +73,7 @@ CREATE TABLE problem (
     UNIQUE (layer, shape, batch, precision, layout, fill)
 ) STRICT;
 
--- One implementation in one state of its source: a changed source is another row, so old trials stay and are not reused.
+-- One implementation in one state of its source: a changed source is another row, so old trials stay, never reused.
 CREATE TABLE kernel (
     id INTEGER PRIMARY KEY,
     layer TEXT NOT NULL,

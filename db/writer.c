@@ -1,5 +1,5 @@
-/* writer.c: the sink of a sweep. A finished trial, its samples and counts, and the journal of the next in flight are one
- * transaction, so a kill at any moment leaves whole trials and at most one entry in flight.
+/* writer.c: the sink of a sweep. A finished trial, its samples and counts, and the journal of the next in flight are
+ * one transaction, so a kill at any moment leaves whole trials and at most one entry in flight.
  *
  * A put that fails changes nothing and may be tried again with the same arguments. */
 #include "db/writer.h"
@@ -17,25 +17,27 @@ static const char storing[] = "storing a trial";
 static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
     [NT_SQL_FIND_PROBLEM] = "SELECT id FROM problem WHERE layer = ? AND shape = ? AND batch = ? AND precision = ? AND "
                             "layout = ? AND fill = ?",
-    [NT_SQL_ADD_PROBLEM] = "INSERT INTO problem (layer, shape, batch, precision, layout, fill) VALUES (?, ?, ?, ?, ?, ?)",
-    [NT_SQL_FIND_KERNEL] =
-        "SELECT id FROM kernel WHERE layer = ? AND name = ? AND device_kind = ? AND source_hash = ?",
+    [NT_SQL_ADD_PROBLEM] =
+        "INSERT INTO problem (layer, shape, batch, precision, layout, fill) VALUES (?, ?, ?, ?, ?, ?)",
+    [NT_SQL_FIND_KERNEL] = "SELECT id FROM kernel WHERE layer = ? AND name = ? AND device_kind = ? AND source_hash = ?",
     [NT_SQL_ADD_KERNEL] = "INSERT INTO kernel (layer, name, device_kind, source_hash) VALUES (?, ?, ?, ?)",
     [NT_SQL_FIND_CONFIGURATION] = "SELECT id FROM configuration WHERE params = ?",
     [NT_SQL_ADD_CONFIGURATION] = "INSERT INTO configuration (params) VALUES (?)",
     [NT_SQL_ADD_SAMPLE] = "INSERT INTO sample (trial_id, phase, launches_per_sample, ns) VALUES (?, ?, ?, ?)",
     [NT_SQL_COUNT_TRIAL] =
         "INSERT INTO rollup (run_id, problem_id, cache, outcome, trials, least_time_ns, least_trial_id) "
-        "VALUES (?, ?, ?, ?, 1, ?5, CASE WHEN ?5 IS NOT NULL THEN ?6 END) ON CONFLICT DO UPDATE SET trials = trials + 1, "
+        "VALUES (?, ?, ?, ?, 1, ?5, CASE WHEN ?5 IS NOT NULL THEN ?6 END) "
+        "ON CONFLICT DO UPDATE SET trials = trials + 1, "
         "least_trial_id = CASE WHEN excluded.least_time_ns < least_time_ns THEN excluded.least_trial_id "
         "ELSE least_trial_id END, least_time_ns = min(least_time_ns, excluded.least_time_ns)",
     /* The entry that still stands here was begun and never ended: its process died. */
-    [NT_SQL_JOURNAL] =
-        "INSERT INTO journal (run_id, problem_id, kernel, configuration_id, launches, begun_unix_s) "
-        "VALUES (?, ?, ?, ?, ?5 + 1, ?) ON CONFLICT DO UPDATE SET problem_id = excluded.problem_id, kernel = "
-        "excluded.kernel, configuration_id = excluded.configuration_id, begun_unix_s = excluded.begun_unix_s, launches = "
-        "CASE WHEN problem_id = excluded.problem_id AND kernel = excluded.kernel AND configuration_id = "
-        "excluded.configuration_id THEN max(launches + 1, excluded.launches) ELSE excluded.launches END",
+    [NT_SQL_JOURNAL] = "INSERT INTO journal (run_id, problem_id, kernel, configuration_id, launches, begun_unix_s) "
+                       "VALUES (?, ?, ?, ?, ?5 + 1, ?) "
+                       "ON CONFLICT DO UPDATE SET problem_id = excluded.problem_id, kernel = excluded.kernel, "
+                       "configuration_id = excluded.configuration_id, begun_unix_s = excluded.begun_unix_s, launches = "
+                       "CASE WHEN problem_id = excluded.problem_id AND kernel = excluded.kernel "
+                       "AND configuration_id = excluded.configuration_id "
+                       "THEN max(launches + 1, excluded.launches) ELSE excluded.launches END",
     /* Not by run alone: pruned trials are stored while another is in flight. */
     [NT_SQL_UNJOURNAL] =
         "DELETE FROM journal WHERE run_id = ? AND problem_id = ? AND kernel = ? AND configuration_id = ?",
@@ -48,7 +50,7 @@ double nt_writer_now_unix_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- transactions, alone or several in a batch ----------------------------------------------------------------------- */
+/* ---- transactions, alone or several in a batch ------------------------------------------------------------------- */
 
 nt_status nt_writer_begin(nt_writer *writer, const char *doing, nt_error *err)
 {
@@ -90,7 +92,7 @@ nt_status nt_db_sink_batch(nt_sink *sink, int puts, nt_error *err)
     return status;
 }
 
-/* ---- trials ----------------------------------------------------------------------------------------------------------- */
+/* ---- trials ------------------------------------------------------------------------------------------------------ */
 
 typedef struct trial_keys {
     int64_t problem, kernel, configuration, trial;
@@ -170,7 +172,8 @@ static nt_status store_trial(nt_writer *writer, const nt_trial *trial, trial_key
 {
     nt_status status = nt_writer_problem(writer, &trial->problem, true, &keys->problem, err);
     if (status == NT_OK)
-        status = nt_writer_kernel(writer, trial->problem.layer, trial->kernel, trial->source_hash, true, &keys->kernel, err);
+        status =
+            nt_writer_kernel(writer, trial->problem.layer, trial->kernel, trial->source_hash, true, &keys->kernel, err);
     if (status == NT_OK)
         status = nt_writer_configuration(writer, trial->params_json, true, &keys->configuration, err);
     if (status == NT_OK)
@@ -225,12 +228,13 @@ static nt_status put(nt_sink *sink, nt_trial *finished, const nt_journal *next, 
     return status;
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 static char *add_trial_sql(void)
 {
     nt_str sql = {0};
-    nt_str_add(&sql, "INSERT INTO trial (run_id, problem_id, kernel_id, configuration_id, cache, outcome, stored_unix_s");
+    nt_str_add(&sql,
+               "INSERT INTO trial (run_id, problem_id, kernel_id, configuration_id, cache, outcome, stored_unix_s");
     nt_columns_list(&sql, nt_trial_columns, nt_trial_column_count, "@");
     nt_str_add(&sql, ") VALUES (?, ?, ?, ?, ?, ?, ?");
     nt_columns_marks(&sql, nt_trial_column_count);

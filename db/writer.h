@@ -30,7 +30,7 @@ typedef struct nt_writer {
     int batch_limit, batch_puts;
 } nt_writer;
 
-/* ---- writer.c -------------------------------------------------------------------------------------------------------- */
+/* ---- writer.c ---------------------------------------------------------------------------------------------------- */
 double nt_writer_now_unix_s(void);
 /* A transaction, or one step of a batch. */
 nt_status nt_writer_begin(nt_writer *writer, const char *doing, nt_error *err);
@@ -39,21 +39,22 @@ nt_status nt_writer_commit_batch(nt_writer *writer, nt_error *err);
 nt_status nt_writer_add_samples(nt_writer *writer, int64_t trial_id, const char *phase, const nt_samples *samples,
                                 nt_error *err);
 
-/* ---- runs.c: members of the sink -------------------------------------------------------------------------------------- */
+/* ---- runs.c: members of the sink --------------------------------------------------------------------------------- */
 nt_status nt_writer_begin_run(nt_sink *sink, nt_run *run, nt_error *err);
 nt_status nt_writer_end_run(nt_sink *sink, const nt_run *run, nt_error *err);
-nt_status nt_writer_put_finals(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count, nt_error *err);
+nt_status nt_writer_put_finals(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count,
+                               nt_error *err);
 
-/* ---- keys.c: rows shared by many trials: found, or added where `add` says so; *id is 0 when not found ------------- */
+/* ---- keys.c: rows shared by many trials: found, or added where `add` says so; *id is 0 when not found ------------ */
 nt_status nt_writer_problem(nt_writer *writer, const nt_problem *problem, bool add, int64_t *id, nt_error *err);
 nt_status nt_writer_kernel(nt_writer *writer, const char *layer, const char *name, const char *source_hash, bool add,
                            int64_t *id, nt_error *err);
 nt_status nt_writer_configuration(nt_writer *writer, const char *params_json, bool add, int64_t *id, nt_error *err);
 /* The device's limits are brought up to date when `add` is true. */
-nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id, int64_t *id,
-                                nt_error *err);
+nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id,
+                                int64_t *id, nt_error *err);
 
-/* ---- resume.c: what was stored, read back for --resume and --reuse: members of the sink ---------------------------- */
+/* ---- resume.c: what was stored, read back for --resume and --reuse: members of the sink -------------------------- */
 nt_status nt_writer_find_resumable(nt_sink *sink, const nt_run *like, nt_run *out, nt_error *err);
 nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void *context, const nt_trial *trial),
                                void *context, nt_error *err);

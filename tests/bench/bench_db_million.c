@@ -1,5 +1,5 @@
-/* bench_db_million.c: a database of 1,000,000 trials, made by the real writer, and the bars that hold for it: the best of
- * every problem within 0.3 s from opening to closing, a put within 150 us, little memory on either side.
+/* bench_db_million.c: a database of 1,000,000 trials, made by the real writer, and the bars that hold for it: the best
+ * of every problem within 0.3 s from opening to closing, a put within 150 us, little memory on either side.
  *
  * bench_db_million [TRIALS [FILE]]: FILE is made when missing, used as it is when there, and kept. */
 #include <sys/resource.h>
@@ -125,9 +125,10 @@ static bool time_best(const char *path)
 /* The same answer from all rows instead of the kept sums. */
 static bool best_is_exact(const char *path)
 {
-    double wrong = fixture_number(path, "select count(*) from best b where first_time_ns > (select min(t.time_ns) from trial t "
-                                        "join run r on r.id = t.run_id join problem p on p.id = t.problem_id join device d "
-                                        "on d.id = r.device_id where d.uuid = b.device_uuid and p.batch = b.batch)");
+    double wrong =
+        fixture_number(path, "select count(*) from best b where first_time_ns > (select min(t.time_ns) from trial t "
+                             "join run r on r.id = t.run_id join problem p on p.id = t.problem_id join device d "
+                             "on d.id = r.device_id where d.uuid = b.device_uuid and p.batch = b.batch)");
     printf("best against all rows     %8.0f wrong                %s\n", wrong, wrong == 0 ? "ok" : "SHORT");
     return wrong == 0;
 }

@@ -90,7 +90,8 @@ static inline void fixture_trial(nt_trial *trial, int64_t batch, int params, dou
     trial->error_prec = 0.001;
 }
 
-static inline nt_status fixture_put(nt_sink *sink, int64_t batch, int params, double time_ns, int64_t *id, nt_error *err)
+static inline nt_status fixture_put(nt_sink *sink, int64_t batch, int params, double time_ns, int64_t *id,
+                                    nt_error *err)
 {
     nt_trial trial;
     fixture_trial(&trial, batch, params, time_ns);

@@ -107,9 +107,11 @@ static const char *const invariants[] = {
     "select count(*) from pragma_foreign_key_check",
     "select count(*) from (select 1 from trial group by run_id, problem_id, kernel_id, configuration_id, cache having "
     "count(*) > 1)",
-    "select count(*) from trial t where not exists (select 1 from sample s where s.trial_id = t.id and length(s.ns) = 8 * "
+    "select count(*) from trial t where not exists (select 1 from sample s where s.trial_id = t.id and length(s.ns) = "
+    "8 * "
     "t.samples)",
-    "select count(*) from (select run_id, problem_id, cache, outcome, count(*) n, min(time_ns) least from trial group by "
+    "select count(*) from (select run_id, problem_id, cache, outcome, count(*) n, min(time_ns) least from trial group "
+    "by "
     "1, 2, 3, 4) a full join rollup b using (run_id, problem_id, cache, outcome) where n is not trials or least is not "
     "least_time_ns",
     "select count(*) from rollup r join trial t on t.id = r.least_trial_id where t.time_ns <> r.least_time_ns",

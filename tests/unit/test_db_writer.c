@@ -20,7 +20,8 @@ static int setup(void **state)
     fixture *f = nt_alloc_zero(1, sizeof *f);
     fixture_path(f->path);
     fixture_run(&f->run, 1, "{\"a\":1}");
-    if (nt_db_sink_open(f->path, &f->sink, &f->err) != NT_OK || f->sink->begin_run(f->sink, &f->run, &f->err) != NT_OK) {
+    if (nt_db_sink_open(f->path, &f->sink, &f->err) != NT_OK ||
+        f->sink->begin_run(f->sink, &f->run, &f->err) != NT_OK) {
         fprintf(stderr, "%s\n", f->err.what);
         return -1;
     }
@@ -38,10 +39,10 @@ static int teardown(void **state)
     return 0;
 }
 
-#define assert_ok(call, f)                                                                        \
-    do {                                                                                          \
-        if ((call) != NT_OK)                                                                      \
-            fail_msg("%s: %s", #call, (f)->err.what);                                             \
+#define assert_ok(call, f)                            \
+    do {                                              \
+        if ((call) != NT_OK)                          \
+            fail_msg("%s: %s", #call, (f)->err.what); \
     } while (0)
 
 static void reopen(fixture *f)
@@ -101,6 +102,21 @@ static void ok_without_a_time_is_refused(void **state)
     nt_trial_done(&trial);
     assert_true(fixture_number(f->path, "select count(*) from trials") == 0);
     assert_true(fixture_number(f->path, "select count(*) from configuration") == 0);
+}
+
+static void a_failed_put_holds_no_lock(void **state)
+{
+    fixture *f = *state;
+    nt_db_options quick = {.busy_ms = 100};
+    nt_sink *other;
+    nt_run run;
+    assert_ok(fixture_put(f->sink, 1, 5, 200, NULL, &f->err), f);
+    assert_int_equal(fixture_put(f->sink, 1, 5, 210, NULL, &f->err), NT_FAILED);
+    fixture_run(&run, 2, "{}");
+    assert_ok(nt_db_sink_open_with(f->path, &quick, &other, &f->err), f);
+    assert_ok(other->begin_run(other, &run, &f->err), f);
+    nt_sink_close(other);
+    nt_run_done(&run);
 }
 
 static bool copy_first(void *context, const nt_trial *trial)
@@ -195,6 +211,11 @@ static void the_journal_counts_deaths(void **state)
     assert_ok(f->sink->in_flight(f->sink, f->run.id, &trial, &attempts, &f->err), f);
     assert_int_equal(attempts, 2);
     nt_trial_done(&trial);
+    next.attempts = 0; /* who forgets to hand the number on loses no count */
+    assert_ok(f->sink->put(f->sink, NULL, &next, &f->err), f);
+    assert_ok(f->sink->in_flight(f->sink, f->run.id, &trial, &attempts, &f->err), f);
+    assert_int_equal(attempts, 3);
+    nt_trial_done(&trial);
     /* A trial that was not in flight leaves the entry; the one that was removes it. */
     assert_ok(fixture_put(f->sink, 4, 12, 100, NULL, &f->err), f);
     assert_ok(f->sink->in_flight(f->sink, f->run.id, &trial, &attempts, &f->err), f);
@@ -270,7 +291,11 @@ static void an_unknown_run_cannot_be_reopened(void **state)
 
 static nt_final finalist(int64_t id, int rank, double time_ns)
 {
-    nt_final final = {.trial_id = id, .rank = rank, .ratio = 1, .time_ns = time_ns, .time_lo_ns = time_ns - 1,
+    nt_final final = {.trial_id = id,
+                      .rank = rank,
+                      .ratio = 1,
+                      .time_ns = time_ns,
+                      .time_lo_ns = time_ns - 1,
                       .time_hi_ns = time_ns + 1};
     final.samples.count = 8;
     final.samples.launches_per_sample = 3;
@@ -353,6 +378,7 @@ int main(void)
         T(counts_are_kept),
         T(a_trial_stands_once),
         T(ok_without_a_time_is_refused),
+        T(a_failed_put_holds_no_lock),
         T(a_trial_comes_back_whole),
         T(reuse_needs_an_equal_key),
         T(the_journal_counts_deaths),
