@@ -38,18 +38,32 @@ int64_t nt_cpu_read_number(const char *path)
     return nt_cpu_read_line(path, line, sizeof line) && nt_parse_i64(line, &value) ? value : NT_UNKNOWN;
 }
 
-/* Reads `name` of this process's own cgroup (version 2), else of the root of the mount, which is the own group inside a
- * container. */
-static bool read_cgroup(const char *name, char *out, size_t capacity)
+/* The number after `name` in a file of lines "name: number" or "name number". */
+static int64_t read_field(const char *path, const char *name)
 {
-    char line[512], path[1024];
+    char line[256];
+    long long value = NT_UNKNOWN;
+    size_t length = strlen(name);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && value == NT_UNKNOWN && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, name, length) == 0 && (line[length] == ':' || line[length] == ' '))
+            sscanf(line + length + 1, "%lld", &value);
+    if (file != NULL)
+        fclose(file);
+    return value;
+}
+
+/* Path of `name` in this process's own cgroup (version 2), else in the root of the mount, which is the own group inside a
+ * container. */
+static void cgroup_path(const char *name, char *out, size_t capacity)
+{
+    char line[512];
     if (nt_cpu_read_line("/proc/self/cgroup", line, sizeof line) && strncmp(line, "0::/", 4) == 0) {
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", line + 3, name);
-        if (nt_cpu_read_line(path, out, capacity))
-            return true;
+        snprintf(out, capacity, "/sys/fs/cgroup%s/%s", line + 3, name);
+        if (access(out, R_OK) == 0)
+            return;
     }
-    snprintf(path, sizeof path, "/sys/fs/cgroup/%s", name);
-    return nt_cpu_read_line(path, out, capacity);
+    snprintf(out, capacity, "/sys/fs/cgroup/%s", name);
 }
 
 /* ---- cores ------------------------------------------------------------------------------------------------------------- */
@@ -94,9 +108,10 @@ static int cores_in_mask(int cpus[NT_MAX_CORES])
 /* More spinning threads than a quota pays for would be stopped in the middle of a measurement. */
 static int quota_cores(void)
 {
-    char line[64];
+    char path[1024], line[64];
     long long quota, period;
-    if (!read_cgroup("cpu.max", line, sizeof line) || sscanf(line, "%lld %lld", &quota, &period) != 2 || period <= 0 ||
+    cgroup_path("cpu.max", path, sizeof path);
+    if (!nt_cpu_read_line(path, line, sizeof line) || sscanf(line, "%lld %lld", &quota, &period) != 2 || period <= 0 ||
         quota <= 0)
         return NT_MAX_CORES;
     long long cores = quota / period;
@@ -174,22 +189,28 @@ int64_t nt_cpu_cache_bytes(const int *cpus, int count)
 
 static int64_t meminfo_bytes(const char *name)
 {
-    char line[256];
-    long long kib = -1;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file != NULL && kib < 0 && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, name, strlen(name)) == 0)
-            sscanf(line + strlen(name), ": %lld", &kib);
-    if (file != NULL)
-        fclose(file);
-    return kib < 0 ? NT_UNKNOWN : (int64_t)kib << 10;
+    int64_t kib = read_field("/proc/meminfo", name);
+    return kib == NT_UNKNOWN ? NT_UNKNOWN : kib << 10;
 }
 
-static int64_t cgroup_bytes(const char *name)
+static int64_t cgroup_limit(void)
 {
-    char line[64];
-    long long value;
-    return read_cgroup(name, line, sizeof line) && nt_parse_i64(line, &value) ? value : NT_UNKNOWN;
+    char path[1024];
+    cgroup_path("memory.max", path, sizeof path);
+    return nt_cpu_read_number(path); /* "max" is no number: no limit */
+}
+
+/* What the group has in use without the page cache, which gives way. */
+static int64_t cgroup_used(void)
+{
+    char path[1024];
+    cgroup_path("memory.current", path, sizeof path);
+    int64_t used = nt_cpu_read_number(path);
+    cgroup_path("memory.stat", path, sizeof path);
+    int64_t active = read_field(path, "active_file"), inactive = read_field(path, "inactive_file");
+    if (used == NT_UNKNOWN || active == NT_UNKNOWN || inactive == NT_UNKNOWN)
+        return used;
+    return used > active + inactive ? used - active - inactive : 0;
 }
 
 static int64_t smaller_known(int64_t a, int64_t b)
@@ -201,12 +222,12 @@ static int64_t smaller_known(int64_t a, int64_t b)
 
 int64_t nt_cpu_memory_total(void)
 {
-    return smaller_known(meminfo_bytes("MemTotal"), cgroup_bytes("memory.max"));
+    return smaller_known(meminfo_bytes("MemTotal"), cgroup_limit());
 }
 
 int64_t nt_cpu_memory_available(void)
 {
-    int64_t limit = cgroup_bytes("memory.max"), used = cgroup_bytes("memory.current"), left = NT_UNKNOWN;
+    int64_t limit = cgroup_limit(), used = cgroup_used(), left = NT_UNKNOWN;
     if (limit != NT_UNKNOWN && used != NT_UNKNOWN)
         left = limit > used ? limit - used : 0;
     return smaller_known(meminfo_bytes("MemAvailable"), left);

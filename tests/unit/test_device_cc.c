@@ -269,12 +269,17 @@ static void test_program_end(void **state)
 {
     (void)state;
     static const char *const shell[] = {"/bin/sh", "-c", "echo out; echo err >&2; echo $TMPDIR; exit 3", NULL};
+    static const char *const limits[] = {"/bin/sh", "-c", "ulimit -v; ulimit -t; ulimit -c", NULL};
     static const char *const killed[] = {"/bin/sh", "-c", "kill -9 $$", NULL};
     nt_program program = {shell, "/some/folder", 20, (int64_t)1 << 30};
     nt_program_end end;
     assert_int_equal(nt_program_run(&program, &end, NULL), NT_OK);
     assert_int_equal(end.exit_code, 3);
     assert_string_equal(end.output.data, "out\nerr\n/some/folder\n");
+    nt_str_done(&end.output);
+    program.argv = limits;
+    assert_int_equal(nt_program_run(&program, &end, NULL), NT_OK);
+    assert_string_equal(end.output.data, "1048576\n22\n0\n"); /* KiB, seconds, blocks of a core file */
     nt_str_done(&end.output);
     program.argv = killed;
     assert_int_equal(nt_program_run(&program, &end, NULL), NT_OK);
