@@ -95,6 +95,9 @@ typedef struct nt_sweep_events {
     void (*warning)(void *context, const char *id, const char *text);
 } nt_sweep_events;
 
+/* Identity of a device, asked of a child: this process touches no driver. NT_NO_DEVICE says why there is none. */
+nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err);
+
 /* Runs a sweep. Results up to an error or interrupt are in *out (free with nt_sweep_result_done) and in the sink. */
 nt_status nt_sweep_run(const nt_sweep_options *options, nt_sink *sink, const nt_sweep_events *events,
                        nt_sweep_result *out, nt_error *err);
@@ -104,16 +107,17 @@ void nt_sweep_result_done(nt_sweep_result *result);
 nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, nt_sink *sink,
                          const nt_sweep_events *events, nt_sweep_result *out, nt_error *err);
 
-/* What would be tried, without a worker: for --dry-run. */
+/* What would be tried on a device: for --dry-run. Nothing is run. */
 typedef struct nt_dry_unit {
     nt_problem problem;
     nt_cache_mode cache;
     const char *kernel;
     double total, legal;
-    const nt_space *space; /* owned; for the rejections of each constraint */
+    nt_space *space; /* for the rejections of each constraint */
 } nt_dry_unit;
 
-nt_status nt_sweep_dry_run(const nt_sweep_options *options, nt_dry_unit **out, int *count, nt_error *err);
+nt_status nt_sweep_dry_run(const nt_sweep_options *options, const nt_device_info *device, nt_dry_unit **out, int *count,
+                           nt_error *err);
 void nt_sweep_dry_free(nt_dry_unit *units, int count);
 
 #endif

@@ -1,10 +1,12 @@
 /* sweep_device.c: the device worker as the coordinator sees it: started, asked, timed out, replaced. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "autotune/sweep_state.h"
 #include "core/json.h"
+#include "core/mem.h"
 
 static const double open_deadline_s = 120, problem_deadline_s = 120;
 
@@ -73,6 +75,19 @@ nt_status nt__device_identify(nt__sweep *sweep, nt_error *err)
     json_decref(reply);
     if (status != NT_OK)
         nt__device_drop(sweep);
+    return status;
+}
+
+nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err)
+{
+    nt_sweep_options options = {.device = kind, .ordinal = ordinal};
+    nt__sweep *sweep = nt_alloc_zero(1, sizeof *sweep);
+    sweep->options = &options;
+    sweep->worker.channel.fd = -1;
+    nt_status status = nt__device_identify(sweep, err);
+    *out = sweep->device;
+    nt__device_drop(sweep);
+    free(sweep);
     return status;
 }
 

@@ -242,3 +242,37 @@ void nt__units_free(nt__unit *units, int count)
         }
     free(units);
 }
+
+nt_status nt_sweep_dry_run(const nt_sweep_options *options, const nt_device_info *device, nt_dry_unit **out, int *count,
+                           nt_error *err)
+{
+    nt__unit *units;
+    int unit_count;
+    *out = NULL;
+    *count = 0;
+    nt_status status = nt__units_build(options, device, &units, &unit_count, err);
+    if (status != NT_OK)
+        return status;
+    nt_dry_unit *dry = nt_alloc_zero((size_t)unit_count * NT__KERNELS, sizeof *dry);
+    for (int u = 0; u < unit_count; u++)
+        for (int s = 0; s < units[u].served_count; s++) {
+            nt_space *space = units[u].served[s].space;
+            dry[(*count)++] = (nt_dry_unit){units[u].problem,
+                                            units[u].cache,
+                                            units[u].served[s].kernel->name,
+                                            (double)nt_space_total(space),
+                                            (double)nt_space_size(space),
+                                            space};
+            units[u].served[s].space = NULL; /* moves to the caller */
+        }
+    nt__units_free(units, unit_count);
+    *out = dry;
+    return NT_OK;
+}
+
+void nt_sweep_dry_free(nt_dry_unit *units, int count)
+{
+    for (int i = 0; i < count; i++)
+        nt_space_free(units[i].space);
+    free(units);
+}

@@ -5,6 +5,7 @@
 #include "autotune/pool.h"
 #include "autotune/worker.h"
 #include "cli/cmd.h"
+#include "cli/command_line.h"
 #include "core/str.h"
 
 static int report(const nt_error *err)
@@ -58,6 +59,7 @@ int main(int argc, char **argv)
         return nt_compile_child_main(argv[2]);
     if (argc >= 4 && strcmp(argv[1], "--device-worker") == 0)
         return nt_worker_main(argv[2], argv[3]);
+    nt_command_line_set(argc, argv);
     if (argc < 2)
         return unknown_command("");
     const nt_command *command = nt_command_find(argv[1]);

@@ -1,0 +1,178 @@
+/* cmd_sweep.c: `nntune sweep LAYER`: the front door. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/strategy.h"
+#include "cli/cmd.h"
+#include "cli/sweep_options.h"
+#include "cli/sweep_view.h"
+#include "cli/table.h"
+#include "cli/warn.h"
+#include "core/json.h"
+#include "core/paths.h"
+#include "core/units.h"
+#include "db/db.h"
+#include "device/device.h"
+#include "kernels/kernel.h"
+
+/* ---- --dry-run ------------------------------------------------------------------------------------------------------- */
+
+static void print_rejections(const nt_space *space)
+{
+    for (int i = 0; i < nt_space_rejection_count(space); i++) {
+        nt_space_rejection r = nt_space_rejection_of(space, i);
+        if (r.pruned > 0)
+            printf("    pruned %lld by %s%s%s\n", (long long)r.pruned, r.expression, r.why != NULL ? ": " : "",
+                   r.why != NULL ? r.why : "");
+    }
+}
+
+static json_t *dry_json(const nt_dry_unit *unit)
+{
+    json_t *object = nt_json_problem(&unit->problem), *pruned = json_array();
+    json_object_set_new(object, "cache", json_string(nt_cache_mode_name(unit->cache)));
+    json_object_set_new(object, "kernel", json_string(unit->kernel));
+    json_object_set_new(object, "combinations", nt_json_real(unit->total));
+    json_object_set_new(object, "legal", nt_json_real(unit->legal));
+    for (int i = 0; i < nt_space_rejection_count(unit->space); i++) {
+        nt_space_rejection r = nt_space_rejection_of(unit->space, i);
+        json_array_append_new(pruned, json_pack("{s:s, s:s?, s:I}", "constraint", r.expression, "why", r.why, "pruned",
+                                                (json_int_t)r.pruned));
+    }
+    json_object_set_new(object, "pruned_by", pruned);
+    return object;
+}
+
+static void print_dry(const nt_dry_unit *unit, int count, const nt_device_info *device)
+{
+    printf("on %s\n", device->name);
+    for (int i = 0; i < count; i++) {
+        nt_str problem = {0};
+        nt_problem_print(&problem, &unit[i].problem);
+        printf("%s %s, kernel %s: %s legal of %s combinations\n", nt_str_text(&problem),
+               nt_cache_mode_name(unit[i].cache), unit[i].kernel, nt_text_count(unit[i].legal).s,
+               nt_text_count(unit[i].total).s);
+        print_rejections(unit[i].space);
+        nt_str_done(&problem);
+    }
+}
+
+static nt_status dry_run(const nt_args *args, const nt_sweep_options *options, nt_error *err)
+{
+    nt_device_info device = {0};
+    nt_dry_unit *units;
+    int count;
+    nt_status status = nt_sweep_identify(options->device, options->ordinal, &device, err);
+    if (status == NT_OK)
+        status = nt_sweep_dry_run(options, &device, &units, &count, err);
+    if (status != NT_OK)
+        return status;
+    if (nt_args_flag(args, "json")) {
+        json_t *list = json_array();
+        for (int i = 0; i < count; i++)
+            json_array_append_new(list, dry_json(&units[i]));
+        char *text = nt_json_dump_done(json_pack("{s:s, s:i, s:o, s:o}", "type", "dry_run", "schema_version", 1,
+                                                 "device", nt_json_device(&device), "spaces", list));
+        puts(text);
+        free(text);
+    } else {
+        print_dry(units, count, &device);
+    }
+    nt_sweep_dry_free(units, count);
+    return NT_OK;
+}
+
+/* ---- run ---------------------------------------------------------------------------------------------------------------- */
+
+static nt_status database_path(const nt_args *args, char *out, size_t capacity, nt_error *err)
+{
+    const char *given = nt_args_text(args, "db", NULL);
+    if (given == NULL)
+        return nt_path_database(out, capacity, err);
+    return nt_copy(out, capacity, given) ? NT_OK : nt_fail(err, NT_USAGE, "--db: the path is too long");
+}
+
+static void print_resume(const nt_args *args, const nt_sweep_result *result, const nt_sweep_options *options)
+{
+    bool given = nt_args_flag(args, "resume");
+    if (!nt_args_flag(args, "quiet"))
+        fprintf(stderr, "interrupted; everything measured is kept. Go on with:\n  %s%s\n", options->command,
+                given ? "" : " --resume");
+    (void)result;
+}
+
+static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options, const char *path, int *exit_code,
+                            nt_error *err)
+{
+    nt_sink *sink = NULL;
+    nt_status status = nt_db_sink_open(path, &sink, err);
+    if (status != NT_OK)
+        return status;
+    nt_sweep_view *view = nt_sweep_view_open(args, path);
+    nt_sweep_events events = nt_sweep_view_events(view);
+    nt_sweep_result result;
+    status = nt_sweep_run(options, sink, &events, &result, err);
+    nt_sweep_view_finish(view, &result, status, err);
+    if (status == NT_OK && result.interrupted_by != 0) {
+        print_resume(args, &result, options);
+        *exit_code = 128 + result.interrupted_by;
+    }
+    nt_sweep_view_close(view);
+    nt_sweep_result_done(&result);
+    nt_sink_close(sink);
+    return status;
+}
+
+/* Without --device: the first NVIDIA GPU, otherwise the cpu, saying why. */
+static nt_status choose_device(const nt_args *args, nt_sweep_options *options, nt_error *err)
+{
+    const char *given = nt_args_text(args, "device", NULL);
+    if (given != NULL)
+        return nt_device_parse(given, &options->device, &options->ordinal, err);
+    nt_device_info info;
+    nt_error why = {0};
+    options->device = NT_DEVICE_CUDA;
+    if (nt_sweep_identify(NT_DEVICE_CUDA, 0, &info, &why) == NT_OK)
+        return NT_OK;
+    options->device = NT_DEVICE_CPU;
+    if (!nt_args_flag(args, "quiet"))
+        fprintf(stderr, "%s; tuning the cpu device\n", why.what);
+    return NT_OK;
+}
+
+static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
+{
+    char path[1024];
+    nt_sweep_parts parts = {0};
+    nt_sweep_options options = {0};
+    nt_status status = nt_sweep_options_read(args, &options, &parts, err);
+    if (status == NT_OK)
+        status = choose_device(args, &options, err);
+    if (status == NT_OK && nt_args_flag(args, "dry-run"))
+        status = dry_run(args, &options, err);
+    else if (status == NT_OK) {
+        status = database_path(args, path, sizeof path, err);
+        if (status == NT_OK)
+            status = sweep_into(args, &options, path, exit_code, err);
+    }
+    nt_sweep_parts_done(&parts);
+    return status;
+}
+
+const nt_command nt_command_sweep = {
+    .name = "sweep",
+    .group = "Tune",
+    .summary = "try a layer's kernels and their parameters, verified and timed, into the database",
+    .usage = "LAYER",
+    .example = "nntune sweep conv3x3\n"
+               "nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --precision bf16 --budget 2m",
+    .description = "Every configuration is verified against an fp64 reference before it is timed; times are medians with "
+                   "distribution-free intervals; the fastest are measured again in interleaved rounds on fresh inputs. "
+                   "Ctrl-C finishes the trial in flight and keeps everything; --resume goes on.",
+    .options = nt_sweep_option_rows,
+    .least_positional = 1,
+    .most_positional = 1,
+    .run = run,
+};

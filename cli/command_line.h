@@ -1,0 +1,8 @@
+/* command_line.h: the command line as it was typed, quoted for a shell: for run records and for what to type next. */
+#ifndef NT_COMMAND_LINE_H
+#define NT_COMMAND_LINE_H
+
+void nt_command_line_set(int argc, char **argv);
+const char *nt_command_line(void); /* "nntune sweep conv3x3 --batch 1,4" */
+
+#endif

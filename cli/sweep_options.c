@@ -1,0 +1,232 @@
+#include "cli/sweep_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/strategy.h"
+#include "cli/command_line.h"
+#include "core/mem.h"
+#include "core/str.h"
+#include "kernels/kernel.h"
+
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8", "fp8", NULL}; /* order of nt_precision */
+static const char *const layouts[] = {"nhwc", "nchw", NULL};
+static const char *const fills[] = {"normal", "uniform", NULL};
+static const char *const caches[] = {"cold", "hot", "both", NULL};
+
+static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
+
+const nt_option nt_sweep_option_rows[] = {
+    {.name = "device", .kind = NT_OPTION_TEXT, .argument = "DEVICE",
+     .help = "cpu, cuda or cuda:N (default: the first NVIDIA GPU, otherwise cpu)"},
+    {.name = "shape", .kind = NT_OPTION_REPEAT, .argument = "SHAPE",
+     .help = "all, a named shape, CxHxW or c=..,k=..,h=..,w=..; several separated by commas (default: the layer's first)"},
+    {.name = "batch", .kind = NT_OPTION_INTEGER_LIST, .argument = "N,..", .min = 1, .max = 65536,
+     .help = "batch sizes (default 1,32 on a GPU, 1,4 on a cpu)"},
+    {.name = "precision", .kind = NT_OPTION_CHOICE_LIST, .argument = "P,..", .choices = precisions,
+     .help = "fp32, tf32, fp16, bf16, int8, fp8 (default: fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)"},
+    {.name = "layout", .kind = NT_OPTION_CHOICE_LIST, .argument = "L,..", .choices = layouts,
+     .help = "nhwc, nchw (default nhwc)"},
+    {.name = "kernel", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "only this kernel of the layer"},
+    {.name = "param", .kind = NT_OPTION_REPEAT, .argument = "NAME=V,..",
+     .help = "keep these values of a parameter; kernels without it are left out; may be repeated"},
+    {.name = "where", .kind = NT_OPTION_TEXT, .argument = "EXPR",
+     .help = "keep configurations for which EXPR is true: --where 'tile_m * tile_n >= 4096'"},
+    {.name = "strategy", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "random, exhaustive (default random)"},
+    {.name = "budget", .kind = NT_OPTION_BUDGET, .argument = "N|TIME",
+     .help = "trials, or time such as 60s, 5m (default 60s), over all problems"},
+    {.name = "seed", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 0, .max = INT64_MAX,
+     .help = "seed of inputs and of the strategy (default 1)"},
+    {.name = "ci", .kind = NT_OPTION_REAL, .argument = "PCT", .min_real = 0.01, .max_real = 50,
+     .help = "a time's interval wanted, half-width in percent of the median (default 0.5)"},
+    {.name = "max-error", .kind = NT_OPTION_REAL, .argument = "X", .min_real = 0, .max_real = 10,
+     .help = "largest relative error against fp64 that a winner may have (default 0.01)"},
+    {.name = "fill", .kind = NT_OPTION_CHOICE, .argument = "FILL", .choices = fills,
+     .help = "values of the inputs: normal, uniform (default normal)"},
+    {.name = "cache", .kind = NT_OPTION_CHOICE, .argument = "MODE", .choices = caches,
+     .help = "cold (rotating buffers larger than the cache), hot, both (default cold)"},
+    {.name = "jobs", .letter = 'j', .kind = NT_OPTION_INTEGER, .argument = "N", .min = 1, .max = 64,
+     .help = "compile processes (default: one a core, at most 16)"},
+    {.name = "resume", .kind = NT_OPTION_FLAG, .help = "go on with the last unfinished run of equal options"},
+    {.name = "reuse", .kind = NT_OPTION_FLAG, .help = "take over trials of equal key from earlier runs, marked as such"},
+    {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while another sweep holds the device"},
+    {.name = "dry-run", .kind = NT_OPTION_FLAG, .help = "print the spaces and what prunes them, run nothing"},
+    {.name = NULL},
+};
+
+static char *keep(nt_sweep_parts *parts, char *text)
+{
+    void *list = parts->text;
+    nt_grow(&list, &parts->text_capacity, parts->text_count + 1, sizeof *parts->text);
+    parts->text = list;
+    return parts->text[parts->text_count++] = text;
+}
+
+void nt_sweep_parts_done(nt_sweep_parts *parts)
+{
+    for (size_t i = 0; i < parts->text_count; i++)
+        free(parts->text[i]);
+    free(parts->text);
+    free(parts->narrowing);
+    *parts = (nt_sweep_parts){0};
+}
+
+static nt_status unknown_layer(const char *name, nt_error *err)
+{
+    const char *names[64];
+    nt_str all = {0};
+    int count = 0;
+    for (; count < nt_layer_count && count < 64; count++) {
+        names[count] = nt_layers[count]->name;
+        nt_str_addf(&all, "%s%s", count > 0 ? ", " : "", names[count]);
+    }
+    int nearest = nt_nearest(name, names, count);
+    nt_fail(err, NT_USAGE, "unknown layer '%s'", name);
+    if (nearest >= 0)
+        nt_hint(err, "did you mean '%s'? Layers: %s", names[nearest], nt_str_text(&all));
+    else
+        nt_hint(err, "layers: %s", nt_str_text(&all));
+    nt_str_done(&all);
+    return NT_USAGE;
+}
+
+/* Does `shape` ("c=3,k=8") already have the key that `part` ("c=5") begins with? */
+static bool has_key(const char *shape, const char *part)
+{
+    size_t length = strcspn(part, "=") + 1;
+    for (const char *at = shape; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, part, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static nt_status add_shape(nt_sweep_options *out, nt_sweep_parts *parts, nt_str *shape, nt_error *err)
+{
+    if (shape->length == 0)
+        return NT_OK;
+    if (out->shape_count == NT_SWEEP_LIST)
+        return nt_fail(err, NT_USAGE, "--shape: more than %d shapes", NT_SWEEP_LIST);
+    out->shape[out->shape_count++] = keep(parts, nt_strdup(nt_str_text(shape)));
+    nt_str_clear(shape);
+    return NT_OK;
+}
+
+/* "64x56x56,c=3,k=8,h=7,w=9": commas separate shapes and the keys of one shape alike. A part with '=' goes on with the shape
+ * before it when that has keys too, and not this one yet. */
+static nt_status read_shapes(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
+{
+    const nt_given *given = nt_args_get(args, "shape");
+    nt_status status = NT_OK;
+    nt_str shape = {0};
+    for (int g = 0; given != NULL && g < given->count; g++) {
+        char *save = NULL, *copy = keep(parts, nt_strdup(given->text[g]));
+        for (char *part = strtok_r(copy, ",", &save); status == NT_OK && part != NULL; part = strtok_r(NULL, ",", &save)) {
+            bool goes_on = strchr(part, '=') != NULL && strchr(nt_str_text(&shape), '=') != NULL &&
+                           !has_key(nt_str_text(&shape), part);
+            if (!goes_on)
+                status = add_shape(out, parts, &shape, err);
+            nt_str_addf(&shape, "%s%s", goes_on ? "," : "", part);
+        }
+        if (status == NT_OK)
+            status = add_shape(out, parts, &shape, err);
+    }
+    nt_str_done(&shape);
+    return status;
+}
+
+static nt_status read_param(const char *text, nt_narrowing *out, nt_sweep_parts *parts, nt_error *err)
+{
+    char *copy = keep(parts, nt_strdup(text)), *equals = strchr(copy, '='), *save = NULL;
+    if (equals == NULL || equals == copy || equals[1] == '\0') {
+        nt_fail(err, NT_USAGE, "--param: '%s' is not NAME=VALUE,..", text);
+        return nt_hint(err, "for example --param block_x=16,32");
+    }
+    *equals = '\0';
+    enum { MOST = 64 };
+    const char **values = nt_alloc_zero(MOST, sizeof *values);
+    keep(parts, (char *)values);
+    out->param = copy;
+    out->values = values;
+    out->count = 0;
+    for (char *value = strtok_r(equals + 1, ",", &save); value != NULL; value = strtok_r(NULL, ",", &save)) {
+        if (out->count == MOST)
+            return nt_fail(err, NT_USAGE, "--param %s: more than %d values", copy, MOST);
+        values[out->count++] = value;
+    }
+    return NT_OK;
+}
+
+static nt_status read_params(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
+{
+    const nt_given *given = nt_args_get(args, "param");
+    if (given == NULL)
+        return NT_OK;
+    parts->narrowing = nt_alloc_zero((size_t)given->count, sizeof *parts->narrowing);
+    out->narrowing = parts->narrowing;
+    for (int i = 0; i < given->count; i++) {
+        nt_status status = read_param(given->text[i], &parts->narrowing[out->narrowing_count], parts, err);
+        if (status != NT_OK)
+            return status;
+        out->narrowing_count++;
+    }
+    return NT_OK;
+}
+
+static nt_status read_lists(const nt_args *args, nt_sweep_options *out, nt_error *err)
+{
+    const nt_given *batch = nt_args_get(args, "batch"), *precision = nt_args_get(args, "precision"),
+                   *layout = nt_args_get(args, "layout");
+    if (batch != NULL && batch->count > NT_SWEEP_LIST)
+        return nt_fail(err, NT_USAGE, "--batch: more than %d values", NT_SWEEP_LIST);
+    for (int i = 0; batch != NULL && i < batch->count; i++)
+        out->batch[out->batch_count++] = batch->integer[i];
+    unsigned seen = 0, seen_layout = 0; /* a value given twice is one value */
+    for (int i = 0; precision != NULL && i < precision->count; i++) {
+        if (!(seen & NT_BIT(precision->integer[i])))
+            out->precision[out->precision_count++] = (nt_precision)precision->integer[i];
+        seen |= NT_BIT(precision->integer[i]);
+    }
+    for (int i = 0; layout != NULL && i < layout->count; i++) {
+        if (!(seen_layout & NT_BIT(layout->integer[i])))
+            out->layout[out->layout_count++] = (nt_layout)layout->integer[i];
+        seen_layout |= NT_BIT(layout->integer[i]);
+    }
+    const char *cache = nt_args_text(args, "cache", "cold");
+    if (strcmp(cache, "hot") != 0)
+        out->cache[out->cache_count++] = NT_COLD;
+    if (strcmp(cache, "cold") != 0)
+        out->cache[out->cache_count++] = NT_HOT;
+    return NT_OK;
+}
+
+nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
+{
+    const nt_given *budget = nt_args_get(args, "budget");
+    const nt_strategy *strategy;
+    *out = (nt_sweep_options){.layer = nt_args_positional(args, 0),
+                              .where = nt_args_text(args, "where", NULL),
+                              .kernel = nt_args_text(args, "kernel", NULL),
+                              .strategy = nt_args_text(args, "strategy", NULL),
+                              .budget = {.seconds = default_budget_s},
+                              .seed = (uint64_t)nt_args_integer(args, "seed", 1),
+                              .ci_rel = nt_args_real(args, "ci", default_ci_pct) / 100,
+                              .max_error = nt_args_real(args, "max-error", default_max_error),
+                              .fill = (nt_fill)nt_args_integer(args, "fill", NT_FILL_NORMAL),
+                              .compile_children = (int)nt_args_integer(args, "jobs", 0),
+                              .resume = nt_args_flag(args, "resume"),
+                              .reuse = nt_args_flag(args, "reuse"),
+                              .wait = nt_args_flag(args, "wait"),
+                              .command = nt_command_line()};
+    if (budget != NULL)
+        out->budget = (nt_budget){.trials = budget->integer[0], .seconds = budget->real[0]};
+    if (nt_layer_find(out->layer) == NULL)
+        return unknown_layer(out->layer, err);
+    nt_status status = nt_strategy_find(out->strategy, &strategy, err);
+    if (status == NT_OK)
+        status = read_lists(args, out, err);
+    if (status == NT_OK)
+        status = read_shapes(args, out, parts, err);
+    return status == NT_OK ? read_params(args, out, parts, err) : status;
+}

@@ -1,0 +1,201 @@
+#include "cli/sweep_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/table.h"
+#include "core/json.h"
+#include "core/units.h"
+
+nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, const nt_extents *extents, double time_ns)
+{
+    double s = time_ns * 1e-9;
+    double by_flop = extents->flop / device->peak_flops[problem->precision];
+    double by_bytes = extents->bytes / device->dram_peak_bytes_per_s;
+    double roof_s = isnan(by_flop) || isnan(by_bytes) ? NAN : fmax(by_flop, by_bytes);
+    return (nt_speed){.flop_per_s = extents->flop / s,
+                      .bytes_per_s = extents->bytes / s,
+                      .images_per_s = (double)problem->batch / s,
+                      .roof_pct = 100 * roof_s / s};
+}
+
+void nt_sweep_failures(nt_str *out, const int64_t outcome[NT_OUTCOME_COUNT])
+{
+    static const nt_outcome failures[] = {NT_OUTCOME_COMPILE_FAILED, NT_OUTCOME_LAUNCH_FAILED, NT_OUTCOME_WRONG_RESULT,
+                                          NT_OUTCOME_TIMED_OUT, NT_OUTCOME_CRASHED};
+    bool any = false;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        if (outcome[failures[i]] == 0)
+            continue;
+        nt_str_addf(out, "%s%lld %s", any ? ", " : " (", (long long)outcome[failures[i]], nt_outcome_name(failures[i]));
+        any = true;
+    }
+    if (any)
+        nt_str_add(out, ")");
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------ */
+
+/* {"tile_m":64,...} as tile_m=64 ... */
+static void plain_params(const char *params_json, nt_str *out)
+{
+    json_t *params;
+    if (params_json == NULL || nt_json_parse(params_json, &params, NULL) != NT_OK)
+        return;
+    const char *key;
+    json_t *value;
+    json_object_foreach(params, key, value) {
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        nt_str_addf(out, "%s%s=%s", out->length ? " " : "", key, json_is_string(value) ? json_string_value(value) : text);
+        free(text);
+    }
+    json_decref(params);
+}
+
+static void print_rules(nt_table *table, const nt_unit_result *unit)
+{
+    for (int i = 0; i < unit->rule_count; i++) {
+        const char *kernel = unit->rule[i].kernel, *rule = unit->rule[i].rule;
+        if (isnan(unit->rule[i].time_ns))
+            nt_table_line(table, "    rule of thumb '%s' (%s): %s", rule, kernel, nt_outcome_name(unit->rule[i].outcome));
+        else
+            nt_table_line(table, "    rule of thumb '%s' (%s): %s, %.2f times the best", rule, kernel,
+                          nt_text_time_ns(unit->rule[i].time_ns).s, unit->rule[i].time_ns / unit->best.time_ns);
+    }
+}
+
+static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_unit_result *unit)
+{
+    nt_str problem = {0}, params = {0};
+    nt_problem_print(&problem, &unit->problem);
+    nt_str_addf(&problem, " %s", nt_cache_mode_name(unit->cache));
+    if (!unit->has_best) {
+        nt_table_line(table, "%s: no configuration was measured", nt_str_text(&problem));
+        nt_str_done(&problem);
+        return;
+    }
+    const nt_trial *best = &unit->best;
+    nt_speed speed = nt_speed_of(&result->run.device, &unit->problem, &unit->extents, best->time_ns);
+    plain_params(best->params_json, &params);
+    nt_table_cell(table, "%s", nt_str_text(&problem));
+    nt_table_cell(table, "%s", best->kernel);
+    nt_table_cell(table, "%s", nt_text_time_ns(best->time_ns).s);
+    nt_table_cell(table, "%s..%s", nt_text_time_ns(best->time_lo_ns).s, nt_text_time_ns(best->time_hi_ns).s);
+    nt_table_cell(table, "%s", nt_text_flops(speed.flop_per_s).s);
+    nt_table_cell(table, "%s", nt_text_rate(speed.bytes_per_s).s);
+    nt_table_cell(table, "%s", nt_text_pct(speed.roof_pct).s);
+    nt_table_cell(table, "%s", nt_text_count(speed.images_per_s).s);
+    nt_table_cell(table, "%.2g", best->error_impl);
+    nt_table_cell(table, "%.2g%s", best->error_prec, unit->over_error ? " !" : "");
+    nt_table_line(table, "    trial %lld: %s", (long long)best->id, nt_str_text(&params));
+    if (unit->tied > 0)
+        nt_table_line(table, "    %d more %s not distinguishable from it", unit->tied, unit->tied > 1 ? "are" : "is");
+    if (unit->over_error)
+        nt_table_line(table, "    ! beyond --max-error: this precision does not meet it on these inputs");
+    print_rules(table, unit);
+    nt_str_done(&problem);
+    nt_str_done(&params);
+}
+
+static void print_totals(const nt_sweep_result *result, const char *database)
+{
+    const nt_run *run = &result->run;
+    int64_t outcome[NT_OUTCOME_COUNT] = {0}, all = 0;
+    nt_str text = {0};
+    for (int u = 0; u < result->unit_count; u++)
+        for (int i = 0; i < NT_OUTCOME_COUNT; i++) {
+            outcome[i] += result->unit[u].outcome[i];
+            all += result->unit[u].outcome[i];
+        }
+    nt_sweep_failures(&text, outcome);
+    printf("\n%lld trials: %lld ok, %lld abandoned, %lld pruned, %lld failed%s", (long long)all,
+           (long long)outcome[NT_OUTCOME_OK], (long long)outcome[NT_OUTCOME_ABANDONED],
+           (long long)outcome[NT_OUTCOME_PRUNED],
+           (long long)(all - outcome[NT_OUTCOME_OK] - outcome[NT_OUTCOME_ABANDONED] - outcome[NT_OUTCOME_PRUNED]),
+           nt_str_text(&text));
+    if (result->reused > 0)
+        printf(", %lld reused from earlier runs", (long long)result->reused);
+    printf("\ntime: %s in all: %s waiting for compilers, %s verifying, %s timing, %s idle and setting up\n",
+           nt_text_duration_s(run->total_s).s, nt_text_duration_s(run->compile_s).s, nt_text_duration_s(run->verify_s).s,
+           nt_text_duration_s(run->measure_s).s, nt_text_duration_s(run->idle_s).s);
+    printf("run %lld on %s is in %s; next: nntune best, nntune show TRIAL\n", (long long)run->id, run->device.name,
+           database);
+    nt_str_done(&text);
+}
+
+void nt_sweep_print(const nt_sweep_result *result, const char *database)
+{
+    nt_table *table = nt_table_new("problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
+    for (int u = 0; u < result->unit_count; u++)
+        if (result->unit[u].problem.layer[0] != '\0')
+            print_unit(table, result, &result->unit[u]);
+    nt_table_print(table, stdout);
+    nt_table_free(table);
+    print_totals(result, database);
+}
+
+/* ---- the summary ------------------------------------------------------------------------------------------------------ */
+
+static json_t *outcomes_json(const int64_t outcome[NT_OUTCOME_COUNT])
+{
+    json_t *object = json_object();
+    for (int i = 0; i < NT_OUTCOME_COUNT; i++)
+        json_object_set_new(object, nt_outcome_name((nt_outcome)i), nt_json_int(outcome[i]));
+    return object;
+}
+
+static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *unit)
+{
+    json_t *object = nt_json_problem(&unit->problem), *rules = json_array();
+    json_object_set_new(object, "cache", json_string(nt_cache_mode_name(unit->cache)));
+    json_object_set_new(object, "outcomes", outcomes_json(unit->outcome));
+    json_object_set_new(object, "space_legal", nt_json_real(unit->space_legal));
+    json_t *best = json_null();
+    if (unit->has_best) {
+        nt_speed speed = nt_speed_of(&result->run.device, &unit->problem, &unit->extents, unit->best.time_ns);
+        best = nt_json_trial(&unit->best);
+        json_object_del(best, "sample_ns");
+        json_object_set_new(best, "first_time_ns", nt_json_real(unit->first_ns));
+        json_object_set_new(best, "flop_per_s", nt_json_real(speed.flop_per_s));
+        json_object_set_new(best, "bytes_per_s", nt_json_real(speed.bytes_per_s));
+        json_object_set_new(best, "roof_pct", nt_json_real(speed.roof_pct));
+        json_object_set_new(best, "images_per_s", nt_json_real(speed.images_per_s));
+        json_object_set_new(best, "tied", json_integer(unit->tied));
+        json_object_set_new(best, "over_max_error", json_boolean(unit->over_error));
+    }
+    json_object_set_new(object, "best", best);
+    for (int i = 0; i < unit->rule_count; i++)
+        json_array_append_new(rules, json_pack("{s:s, s:s, s:s, s:o, s:o}", "kernel", unit->rule[i].kernel, "rule",
+                                               unit->rule[i].rule, "outcome", nt_outcome_name(unit->rule[i].outcome),
+                                               "time_ns", nt_json_real(unit->rule[i].time_ns), "slowdown",
+                                               nt_json_real(unit->rule[i].time_ns / unit->best.time_ns)));
+    json_object_set_new(object, "rules", rules);
+    return object;
+}
+
+json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *database, nt_status status, const nt_error *err)
+{
+    int64_t outcome[NT_OUTCOME_COUNT] = {0};
+    json_t *problems = json_array();
+    for (int u = 0; u < result->unit_count; u++) {
+        for (int i = 0; i < NT_OUTCOME_COUNT; i++)
+            outcome[i] += result->unit[u].outcome[i];
+        if (result->unit[u].problem.layer[0] != '\0')
+            json_array_append_new(problems, unit_json(result, &result->unit[u]));
+    }
+    const nt_run *run = &result->run;
+    json_t *summary = json_pack("{s:s, s:i, s:s, s:o, s:b, s:o}", "type", "summary", "schema_version", 1, "database",
+                                database, "run", nt_json_run(run), "resumed", result->resumed, "outcomes",
+                                outcomes_json(outcome));
+    json_object_set_new(summary, "reused", json_integer((json_int_t)result->reused));
+    json_object_set_new(summary, "compiles", json_integer((json_int_t)result->compiles));
+    json_object_set_new(summary, "cache_hits", json_integer((json_int_t)result->cache_hits));
+    json_object_set_new(summary, "compile_child_s", nt_json_real(result->compile_child_s));
+    json_object_set_new(summary, "interrupted_by",
+                        result->interrupted_by != 0 ? json_integer(result->interrupted_by) : json_null());
+    json_object_set_new(summary, "error", status != NT_OK ? nt_json_error(err) : json_null());
+    json_object_set_new(summary, "problems", problems);
+    return summary;
+}
