@@ -106,17 +106,27 @@ static nt_expr_node *parse_call(nt_expr_parser *p, size_t start, size_t end)
     return NULL;
 }
 
+static bool call_follows(const nt_expr_parser *p)
+{
+    const char *after = p->expr->text + p->lex.end;
+    return after[strspn(after, " \t\r\n")] == '(';
+}
+
+/* A bad name is reported before whatever may be wrong behind it is read. */
 static nt_expr_node *parse_name(nt_expr_parser *p)
 {
     size_t start = p->lex.start, end = p->lex.end;
-    nt_expr_advance(&p->lex);
-    if (accept(p, NT_TOKEN_OPEN))
+    if (call_follows(p)) {
+        nt_expr_advance(&p->lex);
+        nt_expr_advance(&p->lex);
         return parse_call(p, start, end);
+    }
     for (int i = 0; i < p->symbol_count; i++)
         if (spells(p, start, end, p->symbols[i])) {
             nt_expr_node *node = nt_expr_new_node(p, nt_expr_node_slot, start);
             node->slot = (uint32_t)i;
             p->expr->uses |= UINT64_C(1) << i;
+            nt_expr_advance(&p->lex);
             return node;
         }
     nt_expr_fail_name(&p->lex, start, end, "name", p->symbols, p->symbol_count);

@@ -53,7 +53,8 @@ static nt_status fail_large(const nt_space_model *model, nt_space_ending ending,
     else
         nt_fail(err, NT_USAGE, "kernel '%s' has %llu combinations of parameter values, too many to search",
                 model->kernel->name, (unsigned long long)model->total);
-    return nt_hint(err, "narrow it with --param NAME=VALUE,.. or --where");
+    nt_hint(err, "narrow it with --param NAME=VALUE,.. or --where");
+    return NT_USAGE;
 }
 
 nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, const nt_device_info *device,
@@ -69,8 +70,7 @@ nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, con
         nt_space_limits limits = {.legal = NT_SPACE_MOST, .work = MOST_WORK};
         nt_space_ending ending = nt_space_search(&space->model, limits, &space->codes, &sorted);
         if (ending != NT_SPACE_COMPLETE) {
-            fail_large(&space->model, ending, err);
-            status = NT_USAGE;
+            status = fail_large(&space->model, ending, err);
         } else if (space->codes.count == 0) {
             status = nt_space_fail_empty(&space->model, err);
         } else {

@@ -91,7 +91,8 @@ static nt_status set_weights(nt_space_model *model, nt_error *err)
         if (__builtin_mul_overflow(weight, (uint64_t)model->axis[i].count, &weight) || weight > INT64_MAX) {
             nt_fail(err, NT_USAGE, "kernel '%s' has more than 9e18 combinations of parameter values",
                     model->kernel->name);
-            return nt_hint(err, "narrow it with --param NAME=VALUE,..");
+            nt_hint(err, "narrow it with --param NAME=VALUE,..");
+            return NT_USAGE;
         }
     }
     model->total = weight;
