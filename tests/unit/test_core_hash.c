@@ -26,7 +26,10 @@ static void borders_between_texts_count(void **state)
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < i; j++)
             assert_string_not_equal(keys[i], keys[j]);
-    char again[NT_KEY_BYTES];
+    char again[NT_KEY_BYTES], other[NT_KEY_BYTES];
+    nt_hash_texts((const char *[]){"a", "b"}, 2, again);
+    nt_hash_texts((const char *[]){"a", "c"}, 2, other);
+    assert_string_not_equal(again, other);
     nt_hash_texts(texts[1], 3, again);
     assert_string_equal(again, keys[1]);
 }

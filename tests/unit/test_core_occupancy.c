@@ -63,13 +63,13 @@ static void recorded_rows_agree(void **state)
 
 #ifdef HAVE_CALCULATOR
 /* Blocks per SM by the calculator; -1 when it does not know the chip. */
-static int calculated(int chip, int threads, int registers, int smem, cudaOccResult *out)
+static int calculated(int chip, int regs_per_block, int threads, int registers, int smem, cudaOccResult *out)
 {
     cudaOccDeviceProp device = {.computeMajor = chips[chip].compute_capability / 10,
                                 .computeMinor = chips[chip].compute_capability % 10,
                                 .maxThreadsPerBlock = 1024,
                                 .maxThreadsPerMultiprocessor = chips[chip].threads,
-                                .regsPerBlock = 65536,
+                                .regsPerBlock = regs_per_block,
                                 .regsPerMultiprocessor = 65536,
                                 .warpSize = 32,
                                 .sharedMemPerBlock = 49152,
@@ -101,7 +101,7 @@ static unsigned factor_of(nt_limiter limiter)
 static bool agrees(int chip, const nt_device_info *device, int threads, int registers, int smem)
 {
     cudaOccResult result;
-    int blocks = calculated(chip, threads, registers, smem, &result);
+    int blocks = calculated(chip, (int)device->regs_per_block, threads, registers, smem, &result);
     if (blocks < 0)
         return false;
     nt_occupancy got = nt_occupancy_of(device, threads, registers, smem);
@@ -134,6 +134,10 @@ static void the_calculator_agrees(void **state)
                     agrees(chip, &device, threads, registers, smem);
         for (int smem = chips[chip].smem_per_block - 300; smem <= chips[chip].smem_per_block + 300; smem++)
             agrees(chip, &device, 128, 32, smem);
+        device.regs_per_block = 32768; /* half of an SM's, as some embedded chips have it */
+        for (int threads = 32; threads <= 1024; threads += 32)
+            for (int registers = 1; registers <= 255; registers++)
+                agrees(chip, &device, threads, registers, 0);
     }
     assert_true(known > 0);
 }

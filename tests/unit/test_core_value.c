@@ -6,7 +6,7 @@
 static const nt_param params[] = {
     {.name = "tile_m", .NT_INTS(16, 32, 64), .dflt = 1},
     {.name = "swizzle", .NT_INTS(0, 1), .is_bool = true},
-    {.name = "ratio", .reals = (const double[]){0.5, 0.1, 1e-9, 3}, .count = 4},
+    {.name = "ratio", .reals = (const double[]){0.5, 0.1, 1e-9, 3, 1.0 / 3}, .count = 5},
     {.name = "algorithm", .NT_STRINGS("gemm", "fft"), .use = NT_PARAM_LAUNCH},
 };
 enum { COUNT = sizeof params / sizeof params[0] };
@@ -14,8 +14,8 @@ enum { COUNT = sizeof params / sizeof params[0] };
 static void each_value_prints_and_is_found_again(void **state)
 {
     (void)state;
-    static const char *const printed[][4] = {
-        {"16", "32", "64"}, {"false", "true"}, {"0.5", "0.1", "1e-09", "3"}, {"gemm", "fft"}};
+    static const char *const printed[][5] = {
+        {"16", "32", "64"}, {"false", "true"}, {"0.5", "0.1", "1e-09", "3", "0.3333333333333333"}, {"gemm", "fft"}};
     for (int p = 0; p < COUNT; p++)
         for (int i = 0; i < params[p].count; i++) {
             nt_str text = {0};
