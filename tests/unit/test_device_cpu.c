@@ -1,9 +1,8 @@
-/* test_device_cpu.c: the cpu device with real kernels: splitting, barriers, rings, comparison, memory, identity. */
+/* test_device_cpu.c: the cpu device with real kernels: splitting, barriers, rings, memory, identity. */
 #include "device/compiler.h"
 #include "device/cpu_host.h"
 #include "device/device.h"
 
-#include "core/convert.h"
 #include "core/mem.h"
 #include "device/cache.h"
 
@@ -246,151 +245,6 @@ static void test_floor(void **state)
     assert_true(ns < 5e7); /* even on a machine where others have the cores */
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------------------------- */
-
-enum { COUNT = 10007 };
-static float out_f32[COUNT];
-static double ref[COUNT], magnitude[COUNT], original[COUNT];
-
-static nt_compare_request comparison(void)
-{
-    for (int i = 0; i < COUNT; i++) {
-        ref[i] = sin(i);
-        out_f32[i] = (float)ref[i];
-        magnitude[i] = 1 + fabs(ref[i]);
-        original[i] = ref[i];
-    }
-    return (nt_compare_request){
-        .out = (nt_mem)(uintptr_t)out_f32,
-        .out_type = NT_F32,
-        .count = COUNT,
-        .ref = (nt_mem)(uintptr_t)ref,
-        .abs = (nt_mem)(uintptr_t)magnitude,
-        .original = (nt_mem)(uintptr_t)original,
-        .gamma = 1e-6,
-        .tiny = 1e-30,
-    };
-}
-
-static void test_compare_clean(void **state)
-{
-    (void)state;
-    nt_compare_request request = comparison();
-    nt_compare_result result;
-    assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-    assert_int_equal(result.violations, 0);
-    assert_int_equal(result.first_bad, COUNT);
-    assert_true(result.max_ratio > 0 && result.max_ratio < 0.1);
-    assert_true(result.sum_sq_ref > COUNT * 0.49 && result.sum_sq_ref < COUNT * 0.51);
-    assert_true(result.sum_sq_diff > 0 && sqrt(result.sum_sq_diff / result.sum_sq_ref) < 1e-7);
-    request.original = 0;
-    assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-    assert_true(isnan(result.sum_sq_diff) && isnan(result.sum_sq_ref));
-}
-
-static void test_compare_finds_one_wrong_element(void **state)
-{
-    (void)state;
-    static const int places[] = {0, 1, 4999, 5003, 5004, COUNT - 1};
-    nt_compare_result result;
-    for (size_t p = 0; p < sizeof places / sizeof places[0]; p++) {
-        nt_compare_request request = comparison();
-        out_f32[places[p]] += 1e-5f;
-        assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-        assert_int_equal(result.violations, 1);
-        assert_int_equal(result.first_bad, places[p]);
-        assert_float_equal(result.first_ref, ref[places[p]], 0);
-        assert_float_equal(result.first_out, out_f32[places[p]], 0);
-        assert_true(result.max_ratio > 1);
-    }
-    /* The bound itself passes, just above does not. */
-    nt_compare_request request = comparison();
-    request.gamma = 0;
-    request.tiny = 0.25;
-    for (int i = 0; i < COUNT; i++)
-        ref[i] = out_f32[i];
-    out_f32[10] = 4;
-    ref[10] = 4.25;
-    assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-    assert_int_equal(result.violations, 0);
-    assert_float_equal(result.max_ratio, 1, 0);
-    ref[10] = 4.2500001;
-    ops->compare(device, &request, &result, NULL);
-    assert_int_equal(result.violations, 1);
-}
-
-static void test_compare_never_passes_nan(void **state)
-{
-    (void)state;
-    const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
-    nt_compare_result result;
-    for (int b = 0; b < 4; b++) {
-        nt_compare_request request = comparison();
-        request.gamma = INFINITY; /* even where the bound allows everything */
-        out_f32[9000] = bad[b];
-        out_f32[3000] = bad[b];
-        assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-        assert_true(isinf(result.max_ratio) && result.max_ratio > 0);
-        assert_int_equal(result.violations, 2);
-        assert_int_equal(result.first_bad, 3000);
-    }
-    nt_compare_request request = comparison();
-    ref[3] = NAN; /* a broken reference proves nothing */
-    ops->compare(device, &request, &result, NULL);
-    assert_int_equal(result.first_bad, 3);
-}
-
-static void test_compare_integers_exactly(void **state)
-{
-    (void)state;
-    static int32_t out[COUNT];
-    nt_compare_request request = comparison();
-    nt_compare_result result;
-    double scale[3] = {1, 2, 4};
-    for (int i = 0; i < COUNT; i++) {
-        out[i] = i * 214000 - 1000000000; /* beyond the 24 bits of a float */
-        ref[i] = out[i];
-        original[i] = out[i] * scale[i / 5 % 3];
-    }
-    request.out = (nt_mem)(uintptr_t)out;
-    request.out_type = NT_I32;
-    request.gamma = request.tiny = 0;
-    request.channel_scale = (nt_mem)(uintptr_t)scale;
-    request.channels = 3;
-    request.channel_stride = 5;
-    assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-    assert_int_equal(result.violations, 0);
-    assert_float_equal(result.max_ratio, 0, 0);
-    assert_float_equal(result.sum_sq_diff, 0, 0);
-    out[1234]++;
-    ops->compare(device, &request, &result, NULL);
-    assert_int_equal(result.violations, 1);
-    assert_int_equal(result.first_bad, 1234);
-    assert_true(isinf(result.max_ratio));
-}
-
-static void test_compare_small_types(void **state)
-{
-    (void)state;
-    static const nt_dtype types[] = {NT_F16, NT_BFLOAT16, NT_F8E4M3};
-    static uint16_t packed[COUNT];
-    for (int t = 0; t < 3; t++) {
-        nt_compare_request request = comparison();
-        nt_compare_result result;
-        nt_pack(types[t], out_f32, COUNT, NULL, 0, 1, packed);
-        request.out = (nt_mem)(uintptr_t)packed;
-        request.out_type = types[t];
-        request.unit_out = (const double[]){0x1p-11, 0x1p-8, 0x1p-4}[t];
-        request.tiny = 0x1p-10;
-        assert_int_equal(ops->compare(device, &request, &result, NULL), NT_OK);
-        assert_int_equal(result.violations, 0);
-        request.unit_out *= 0.1;
-        request.tiny *= 0.01;
-        ops->compare(device, &request, &result, NULL);
-        assert_true(result.violations > 0);
-    }
-}
-
 /* ---- memory and identity ---------------------------------------------------------------------------------------------------- */
 
 static void test_guard_and_copies(void **state)
@@ -519,11 +373,6 @@ int main(void)
         cmocka_unit_test(test_zero_stage),
         cmocka_unit_test(test_what_cannot_be_launched),
         cmocka_unit_test(test_floor),
-        cmocka_unit_test(test_compare_clean),
-        cmocka_unit_test(test_compare_finds_one_wrong_element),
-        cmocka_unit_test(test_compare_never_passes_nan),
-        cmocka_unit_test(test_compare_integers_exactly),
-        cmocka_unit_test(test_compare_small_types),
         cmocka_unit_test(test_guard_and_copies),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_conditions),
