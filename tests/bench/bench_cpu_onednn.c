@@ -9,168 +9,17 @@
  * Exit code 1 when the results differ or the ratio is below the bar. */
 #include "autotune/space.h"
 #include "core/random.h"
-#include "core/stats.h"
-#include "tests/unit/cpu_run.h"
+#include "tests/bench/onednn.h"
 
-#include <dnnl.h>
-#include <math.h>
 #include <omp.h>
-#include <time.h>
 
 enum { MAX_PAIRS = 1001, LAUNCHES_PER_COMPILE = 12 };
-#define SAMPLE_S 0.002
 
 typedef struct options {
     const char *shape;
     long long batch, compiles, pairs, seed;
     double bar;
 } options;
-
-typedef struct subject subject;
-struct subject {
-    void (*run)(subject *);
-    double launches; /* of one sample */
-    /* ours */
-    void *library;
-    nt_plan plan;
-    cpu_entry entry;
-    cpu_args args;
-    /* oneDNN's */
-    dnnl_primitive_t primitive;
-    dnnl_stream_t stream;
-    dnnl_exec_arg_t arg[3];
-};
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double sample_s(subject *s)
-{
-    double begin = now_s();
-    for (double i = 0; i < s->launches; i++)
-        s->run(s);
-    return (now_s() - begin) / s->launches;
-}
-
-static void calibrate(subject *s)
-{
-    s->launches = 1;
-    sample_s(s);
-    s->launches = ceil(SAMPLE_S / sample_s(s));
-}
-
-static double median_of_three(subject *s)
-{
-    double t[3] = {sample_s(s), sample_s(s), sample_s(s)};
-    return nt_median(t, 3);
-}
-
-/* ---- oneDNN --------------------------------------------------------------------------------------------------------------- */
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        dnnl_status_t status_ = (call);                                                                                \
-        if (status_ != dnnl_success) {                                                                                 \
-            fprintf(stderr, "oneDNN: %s gave %d\n", #call, (int)status_);                                              \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-static void run_onednn(subject *s)
-{
-    dnnl_primitive_execute(s->primitive, s->stream, 3, s->arg);
-    dnnl_stream_wait(s->stream);
-}
-
-typedef struct onednn {
-    dnnl_engine_t engine;
-    dnnl_stream_t stream;
-    dnnl_memory_t out, plain_out;
-    char implementation[64];
-    double reorder_in_s, reorder_weight_s, reorder_out_s;
-} onednn;
-
-static dnnl_memory_t memory(const onednn *o, const dnnl_memory_desc_t *desc, void *data)
-{
-    dnnl_memory_t m;
-    CHECK(dnnl_memory_create(&m, desc, o->engine, data));
-    return m;
-}
-
-/* Copies into the other layout; the time of the second of two runs. */
-static double reorder_s(const onednn *o, dnnl_memory_t from, dnnl_memory_t to)
-{
-    const dnnl_memory_desc_t *from_desc, *to_desc;
-    dnnl_primitive_desc_t desc;
-    dnnl_primitive_t primitive;
-    CHECK(dnnl_memory_get_memory_desc(from, &from_desc));
-    CHECK(dnnl_memory_get_memory_desc(to, &to_desc));
-    CHECK(dnnl_reorder_primitive_desc_create(&desc, from_desc, o->engine, to_desc, o->engine, NULL));
-    CHECK(dnnl_primitive_create(&primitive, desc));
-    dnnl_exec_arg_t arg[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-    double begin = 0;
-    for (int i = 0; i < 2; i++) {
-        begin = now_s();
-        CHECK(dnnl_primitive_execute(primitive, o->stream, 2, arg));
-        CHECK(dnnl_stream_wait(o->stream));
-    }
-    double elapsed = now_s() - begin;
-    dnnl_primitive_destroy(primitive);
-    dnnl_primitive_desc_destroy(desc);
-    return elapsed;
-}
-
-static void describe(dnnl_memory_desc_t *desc, const dnnl_dims_t dims, dnnl_format_tag_t tag)
-{
-    CHECK(dnnl_memory_desc_init_by_tag(desc, 4, dims, dnnl_f32, tag));
-}
-
-static onednn make_onednn(const nt_problem *p, dnnl_alg_kind_t algorithm, float *in, float *weight, float *out,
-                          subject *s)
-{
-    int64_t n = p->batch, c = nt_shape_get(&p->shape, "c"), k = nt_shape_get(&p->shape, "k");
-    int64_t h = nt_shape_get(&p->shape, "h"), w = nt_shape_get(&p->shape, "w");
-    const dnnl_dims_t in_dims = {n, c, h, w}, weight_dims = {k, c, 3, 3}, out_dims = {n, k, h, w}, ones = {1, 1};
-    onednn o = {0};
-    CHECK(dnnl_engine_create(&o.engine, dnnl_cpu, 0));
-    CHECK(dnnl_stream_create(&o.stream, o.engine, dnnl_stream_default_flags));
-    dnnl_memory_desc_t any_in, any_weight, any_out, in_desc, weight_desc, out_desc;
-    describe(&any_in, in_dims, dnnl_format_tag_any);
-    describe(&any_weight, weight_dims, dnnl_format_tag_any);
-    describe(&any_out, out_dims, dnnl_format_tag_any);
-    describe(&in_desc, in_dims, dnnl_nhwc);
-    describe(&weight_desc, weight_dims, dnnl_ohwi);
-    describe(&out_desc, out_dims, dnnl_nhwc);
-
-    dnnl_convolution_desc_t conv;
-    dnnl_primitive_desc_t desc;
-    CHECK(dnnl_convolution_forward_desc_init(&conv, dnnl_forward_inference, algorithm, &any_in, &any_weight, NULL,
-                                             &any_out, ones, ones, ones));
-    CHECK(dnnl_primitive_desc_create(&desc, &conv, NULL, o.engine, NULL));
-    const char *text = NULL;
-    CHECK(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &text));
-    nt_copy(o.implementation, sizeof o.implementation, text);
-    CHECK(dnnl_primitive_create(&s->primitive, desc));
-    dnnl_memory_t own_in = memory(&o, dnnl_primitive_desc_query_md(desc, dnnl_query_src_md, 0), DNNL_MEMORY_ALLOCATE);
-    dnnl_memory_t own_weight =
-        memory(&o, dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0), DNNL_MEMORY_ALLOCATE);
-    o.out = memory(&o, dnnl_primitive_desc_query_md(desc, dnnl_query_dst_md, 0), DNNL_MEMORY_ALLOCATE);
-    o.plain_out = memory(&o, &out_desc, out);
-    o.reorder_in_s = reorder_s(&o, memory(&o, &in_desc, in), own_in);
-    o.reorder_weight_s = reorder_s(&o, memory(&o, &weight_desc, weight), own_weight);
-    s->run = run_onednn;
-    s->stream = o.stream;
-    s->arg[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, own_in};
-    s->arg[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, own_weight};
-    s->arg[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, o.out};
-    calibrate(s);
-    o.reorder_out_s = reorder_s(&o, o.out, o.plain_out);
-    return o;
-}
 
 /* ---- ours ------------------------------------------------------------------------------------------------------------------ */
 
@@ -351,82 +200,111 @@ static const char *host_arch(void)
 #endif
 }
 
+typedef struct data {
+    nt_problem problem;
+    nt_extents extents;
+    float *in, *weight, *out, *their_out;
+    size_t out_count;
+} data;
+
+static bool make_data(const options *opt, data *d)
+{
+    nt_error err;
+    const nt_layer *layer = nt_layer_find("conv3x3");
+    d->problem = (nt_problem){.layer = "conv3x3", .batch = opt->batch, .precision = NT_FP32, .layout = NT_NHWC};
+    if (layer->parse_shape(opt->shape, &d->problem.shape, &err) != NT_OK ||
+        layer->extents(&d->problem, &d->extents, &err) != NT_OK) {
+        fprintf(stderr, "%s\n%s\n", err.what, err.hint);
+        return false;
+    }
+    d->out_count = (size_t)d->extents.out;
+    d->in = aligned_floats((size_t)d->extents.in);
+    d->weight = aligned_floats((size_t)d->extents.weight);
+    d->out = aligned_floats(d->out_count);
+    d->their_out = aligned_floats(d->out_count);
+    nt_random_fill(NT_FILL_NORMAL, 1, 1, 0, d->in, (size_t)d->extents.in);
+    nt_random_fill(NT_FILL_NORMAL, 1, 2, 0, d->weight, (size_t)d->extents.weight);
+    return true;
+}
+
 /* The faster of oneDNN's direct algorithm and of the one it would choose. */
-static onednn fastest_onednn(const nt_problem *p, float *in, float *weight, float *out, subject *s, double flop)
+static onednn fastest_onednn(const data *d, subject *s)
 {
     subject direct = {0}, chosen = {0};
-    onednn a = make_onednn(p, dnnl_convolution_direct, in, weight, out, &direct);
-    onednn b = make_onednn(p, dnnl_convolution_auto, in, weight, out, &chosen);
+    onednn a = make_onednn(&d->problem, dnnl_convolution_direct, d->in, d->weight, d->their_out, &direct);
+    onednn b = make_onednn(&d->problem, dnnl_convolution_auto, d->in, d->weight, d->their_out, &chosen);
     double direct_s = median_of_three(&direct), chosen_s = median_of_three(&chosen);
-    print_subject(a.implementation, direct_s, flop);
-    print_subject(b.implementation, chosen_s, flop);
+    print_subject(a.implementation, direct_s, d->extents.flop);
+    print_subject(b.implementation, chosen_s, d->extents.flop);
+    onednn *best = direct_s <= chosen_s ? &a : &b;
     *s = direct_s <= chosen_s ? direct : chosen;
-    return direct_s <= chosen_s ? a : b;
+    printf("  oneDNN reorders, apart: in %.1f us, weight %.1f us, out %.1f us\n", best->reorder_in_s * 1e6,
+           best->reorder_weight_s * 1e6, best->reorder_out_s * 1e6);
+    return *best;
+}
+
+/* The best over all CPU kernels, prepared to run. */
+static bool fastest_of_ours(const search *at, const data *d, winner *best)
+{
+    const nt_kernel *best_kernel = NULL;
+    *best = (winner){.time_s = INFINITY};
+    for (int i = 0; i < nt_kernel_count; i++) {
+        const nt_kernel *kernel = nt_kernels[i];
+        if (kernel->device != NT_DEVICE_CPU || kernel->hidden || !(kernel->precisions & NT_BIT(NT_FP32)))
+            continue;
+        winner w = search_kernel(at, kernel);
+        if (w.time_s == INFINITY)
+            continue;
+        nt_str text = {0};
+        nt_config_print(&text, kernel->params, &w.config);
+        print_subject(kernel->name, w.time_s, d->extents.flop);
+        printf("  %s\n  weight packing on one thread, apart: %.1f us\n", nt_str_text(&text), w.prepare_s * 1e6);
+        nt_str_done(&text);
+        if (w.time_s < best->time_s) {
+            *best = w;
+            best_kernel = kernel;
+        }
+    }
+    if (best_kernel == NULL || !prepare(at, best_kernel, &best->config, &best->subject, &best->prepare_s))
+        return false;
+    calibrate(&best->subject);
+    return true;
+}
+
+static int compare(const options *opt, const data *d, const onednn *dnn, subject *theirs, subject *ours)
+{
+    reorder_s(dnn, dnn->out, dnn->plain_out);
+    double difference = greatest_difference(d->out, d->their_out, d->out_count);
+    subject their_twin = *theirs, our_twin = *ours;
+    printf("greatest difference of the results: %.2g\n", difference);
+    print_ratio("control: oneDNN against itself", &their_twin, theirs, opt->pairs);
+    print_ratio("control: ours against itself", &our_twin, ours, opt->pairs);
+    nt_interval ratio = print_ratio("oneDNN's time over ours", ours, theirs, opt->pairs);
+    printf("bar %.2f: %s\n", opt->bar, ratio.median >= opt->bar ? "holds" : "does not hold");
+    return difference > 1e-5 * (double)d->extents.reduction || ratio.median < opt->bar;
 }
 
 int main(int argc, char **argv)
 {
     options opt = {.shape = "64x56x56", .batch = 1, .compiles = 12, .pairs = 41, .seed = 1, .bar = 0};
+    data d;
     int usage = parse(argc, argv, &opt);
-    if (usage != 0)
-        return usage;
-    nt_problem problem = {.layer = "conv3x3", .batch = opt.batch, .precision = NT_FP32, .layout = NT_NHWC};
-    const nt_layer *layer = nt_layer_find("conv3x3");
-    nt_extents extents;
-    nt_error err;
-    if (layer->parse_shape(opt.shape, &problem.shape, &err) != NT_OK || layer->extents(&problem, &extents, &err) != NT_OK) {
-        fprintf(stderr, "%s\n%s\n", err.what, err.hint);
+    if (usage != 0 || !make_data(&opt, &d))
         return 2;
-    }
-    size_t in_count = (size_t)extents.in, weight_count = (size_t)extents.weight, out_count = (size_t)extents.out;
-    float *in = aligned_floats(in_count), *weight = aligned_floats(weight_count);
-    float *out = aligned_floats(out_count), *their_out = aligned_floats(out_count);
-    nt_random_fill(NT_FILL_NORMAL, 1, 1, 0, in, in_count);
-    nt_random_fill(NT_FILL_NORMAL, 1, 2, 0, weight, weight_count);
-
     nt_str text = {0};
-    nt_problem_print(&text, &problem);
+    nt_problem_print(&text, &d.problem);
     printf("%s, %d threads, hot\n", nt_str_text(&text), omp_get_max_threads());
-    subject theirs = {0};
-    onednn dnn = fastest_onednn(&problem, in, weight, their_out, &theirs, extents.flop);
-    printf("  oneDNN reorders, apart: in %.1f us, weight %.1f us, out %.1f us\n", dnn.reorder_in_s * 1e6,
-           dnn.reorder_weight_s * 1e6, dnn.reorder_out_s * 1e6);
-
-    search at = {.problem = &problem, .opt = &opt, .device = {.kind = NT_DEVICE_CPU, .sm_count = omp_get_max_threads()}};
-    nt_copy(at.device.arch, sizeof at.device.arch, host_arch());
-    at.packed_bytes = weight_count * 16 + (1 << 24);
-    at.binding.address[NT_ROLE_IN] = (uintptr_t)in;
-    at.binding.address[NT_ROLE_WEIGHT] = (uintptr_t)weight;
-    at.binding.address[NT_ROLE_OUT] = (uintptr_t)out;
-    at.binding.address[NT_ROLE_PACKED] = (uintptr_t)aligned_floats(at.packed_bytes / sizeof(float));
-    winner best = {.time_s = INFINITY};
-    const nt_kernel *best_kernel = NULL;
-    for (int i = 0; i < nt_kernel_count; i++) {
-        const nt_kernel *kernel = nt_kernels[i];
-        if (kernel->device != NT_DEVICE_CPU || kernel->hidden || !(kernel->precisions & NT_BIT(NT_FP32)))
-            continue;
-        winner w = search_kernel(&at, kernel);
-        print_subject(kernel->name, w.time_s, extents.flop);
-        nt_str_clear(&text);
-        nt_config_print(&text, kernel->params, &w.config);
-        printf("  %s\n  weight packing on one thread, apart: %.1f us\n", nt_str_text(&text), w.prepare_s * 1e6);
-        if (w.time_s < best.time_s) {
-            best = w;
-            best_kernel = kernel;
-        }
-    }
     nt_str_done(&text);
-    if (best_kernel == NULL || !prepare(&at, best_kernel, &best.config, &best.subject, &best.prepare_s))
-        return 1;
 
-    calibrate(&best.subject);
-    reorder_s(&dnn, dnn.out, dnn.plain_out);
-    double difference = greatest_difference(out, their_out, out_count);
-    printf("greatest difference of the results: %.2g\n", difference);
-    subject twin = theirs, our_twin = best.subject;
-    print_ratio("control: oneDNN against itself", &twin, &theirs, opt.pairs);
-    print_ratio("control: ours against itself", &our_twin, &best.subject, opt.pairs);
-    nt_interval ratio = print_ratio("oneDNN's time over ours", &best.subject, &theirs, opt.pairs);
-    printf("bar %.2f: %s\n", opt.bar, ratio.median >= opt.bar ? "holds" : "does not hold");
-    return difference > 1e-2 * sqrt((double)extents.reduction) || ratio.median < opt.bar;
+    subject theirs = {0};
+    onednn dnn = fastest_onednn(&d, &theirs);
+    search at = {.problem = &d.problem, .opt = &opt, .packed_bytes = (size_t)d.extents.weight * 16 + (1 << 24),
+                 .device = {.kind = NT_DEVICE_CPU, .sm_count = omp_get_max_threads()}};
+    nt_copy(at.device.arch, sizeof at.device.arch, host_arch());
+    at.binding.address[NT_ROLE_IN] = (uintptr_t)d.in;
+    at.binding.address[NT_ROLE_WEIGHT] = (uintptr_t)d.weight;
+    at.binding.address[NT_ROLE_OUT] = (uintptr_t)d.out;
+    at.binding.address[NT_ROLE_PACKED] = (uintptr_t)aligned_floats(at.packed_bytes / sizeof(float));
+    winner best;
+    return fastest_of_ours(&at, &d, &best) ? compare(&opt, &d, &dnn, &theirs, &best.subject) : 1;
 }

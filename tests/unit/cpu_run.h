@@ -28,7 +28,7 @@ static inline void *cpu_compile(const char *source, const char *options, const c
     if (file != NULL && fputs(source, file) >= 0 && fclose(file) == 0) {
         nt_str command = {0};
         const char *cc = getenv("NNTUNE_CC");
-        nt_str_addf(&command, "%s %s -std=gnu11 -ffp-contract=fast -fPIC -shared -w %s -o %s %s", cc ? cc : "cc", flags,
+        nt_str_addf(&command, "%s %s -std=gnu11 -ffp-contract=fast -fPIC -shared -w -Wno-psabi %s -o %s %s", cc ? cc : "cc", flags,
                     options, library, path);
         if (system(nt_str_text(&command)) == 0)
             handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);

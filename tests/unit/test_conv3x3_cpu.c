@@ -157,11 +157,12 @@ static nt_config config_of(const nt_kernel *kernel, const char *setting)
     return config;
 }
 
+/* The lower half of the values: the upper ones together pass the limit on scratch that the constraints set. */
 static void vary_launch(const nt_kernel *kernel, nt_random *random, nt_config *config)
 {
     for (int i = 0; i < kernel->param_count; i++)
         if (kernel->params[i].use == NT_PARAM_LAUNCH)
-            config->index[i] = (uint16_t)nt_random_below(random, (uint64_t)kernel->params[i].count);
+            config->index[i] = (uint16_t)nt_random_below(random, (uint64_t)kernel->params[i].count / 2 + 1);
 }
 
 /* The smallest block of the reduction, so that small shapes have several. */
