@@ -109,5 +109,18 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 
 -include $(OBJ:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
 
+# ---- the front door ----------------------------------------------------------------------------------------------
+.PHONY: sweep clean help
+sweep:
+	@sh tools/install_deps.sh build
+	@$(MAKE) --no-print-directory all
+	$(abspath $(BIN)) sweep conv3x3 $(SWEEP)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan
+
+help:
+	@sed -n 's/^# \(make .*\)/  \1/p' Makefile tests/*.mk
+
 include tests/tests.mk
 include tests/lint.mk
