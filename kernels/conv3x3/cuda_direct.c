@@ -2,7 +2,7 @@
  *
  * A thread's tile is tile_w x tile_k outputs; a multiply-add then costs (1/tile_w + 1/tile_k) loads, so large tiles
  * are fast until registers run out or the grid no longer fills the device. Most constraints below bound registers by
- * what the tile surely needs: accumulators, a vector of each pixel, and the share of the next step that is under way. */
+ * what a tile surely needs: accumulators, a vector of each pixel, and the next step's share that is under way. */
 #include "kernels/conv3x3/conv3x3.h"
 #include "kernels/kernel.h"
 
@@ -23,7 +23,7 @@ static const nt_param params[] = {
     {.name = "buffers", .help = "shared-memory buffers; two save a barrier a step", .NT_INTS(1, 2), .dflt = 1},
     {.name = "launch_bounds", .help = "tell the compiler the block size", .NT_INTS(0, 1), .dflt = 1, .is_bool = true},
     {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3, 4), .dflt = 3},
-    {.name = "group", .help = "pixel tiles walked before the next channel tile", .NT_INTS(1, 8, 64), .dflt = 1,
+    {.name = "group", .help = "pixel tiles walked before the next channel tile", .NT_INTS(1, 8, 64), .dflt = 0,
      .use = NT_PARAM_LAUNCH},
 };
 

@@ -31,7 +31,8 @@ typedef struct uint3 {
     unsigned x, y, z;
 } uint3;
 
-enum { EMU_MAX_THREADS = 1024, EMU_STACK_BYTES = 64 * 1024 };
+/* Stacks lie far apart: memory checkers take a small step of the stack pointer for a call, a large one for a switch. */
+enum { EMU_MAX_THREADS = 1024, EMU_STACK_BYTES = 64 * 1024, EMU_STACK_APART = 4 * 1024 * 1024 };
 
 static uint3 threadIdx, blockIdx, blockDim;
 static unsigned char *emu_shared;
@@ -93,7 +94,7 @@ static int emu_block(int threads, char *stacks, int descending)
     for (int i = 0; i < threads; i++) {
         emu_done[i] = 0;
         getcontext(&emu_thread[i]);
-        emu_thread[i].uc_stack.ss_sp = stacks + (size_t)i * EMU_STACK_BYTES;
+        emu_thread[i].uc_stack.ss_sp = stacks + (size_t)i * EMU_STACK_APART;
         emu_thread[i].uc_stack.ss_size = EMU_STACK_BYTES;
         emu_thread[i].uc_link = &emu_scheduler;
         makecontext(&emu_thread[i], emu_body, 0);
@@ -111,8 +112,8 @@ int emu_launch(void *const *arguments, const unsigned grid[3], const unsigned bl
 {
     int threads = (int)(block[0] * block[1] * block[2]), whole = 1;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), shared_pages = (shared_bytes + page - 1) / page * page;
-    size_t bytes = (size_t)threads * EMU_STACK_BYTES;
-    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t bytes = (size_t)threads * EMU_STACK_APART;
+    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *shared = mmap(NULL, shared_pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stacks == MAP_FAILED || shared == MAP_FAILED || threads > EMU_MAX_THREADS)
         return 2;

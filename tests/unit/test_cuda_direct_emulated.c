@@ -13,50 +13,21 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/convert.h"
 #include "core/mem.h"
 #include "core/random.h"
+#include "cuda_emulated.h"
 #include "kernels/conv3x3/conv3x3.h"
 #include "kernels/kernel.h"
 
 extern const nt_kernel nt_kernel_conv3x3_cuda_direct, nt_kernel_conv3x3_cuda_fault;
 
-typedef int launch_fn(void *const *arguments, const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
-                      int descending);
-
 /* Limits of a large GPU; plans read them. */
 static const nt_device_info device = {
     .kind = NT_DEVICE_CUDA, .compute_capability = 90, .smem_per_block_bytes = 232448, .max_threads_per_block = 1024};
 
-/* ---- buffers that end at an unmapped page ------------------------------------------------------------------------- */
-
-typedef struct guarded {
-    void *map, *data;
-    size_t mapped;
-} guarded;
-
-static guarded guarded_new(size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page * page;
-    guarded g = {.mapped = pages + 2 * page};
-    g.map = mmap(NULL, g.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(g.map != MAP_FAILED);
-    assert_int_equal(mprotect((char *)g.map + page, pages, PROT_READ | PROT_WRITE), 0);
-    g.data = (char *)g.map + page + (pages - bytes);
-    memset(g.data, 0xff, bytes);
-    return g;
-}
-
-static void guarded_done(guarded *g)
-{
-    munmap(g->map, g->mapped);
-}
-
-/* ---- a problem, its data and what is right -------------------------------------------------------------------------- */
+/* ---- a problem, its data and what is right ----------------------------------------------------------------------- */
 
 typedef struct tensors {
     nt_problem problem;
@@ -172,76 +143,7 @@ static void tensors_done(tensors *t)
     free(t->winograd);
 }
 
-/* ---- compiling and launching ------------------------------------------------------------------------------------------ */
-
-typedef struct program {
-    void *handle;
-    launch_fn *launch;
-} program;
-
-static void print_caller(FILE *file, const nt_stage *stage)
-{
-    fprintf(file, "\nstatic void emu_call(void *const *a) { %s(", stage->entry);
-    for (int i = 0; i < stage->arg_count; i++) {
-        const char *type = stage->arg[i].kind == NT_ARG_BUFFER ? "void *"
-                           : stage->arg[i].kind == NT_ARG_I64  ? "long long"
-                                                               : "int";
-        fprintf(file, "%s*(%s *)a[%d]", i > 0 ? ", " : "", type, i);
-    }
-    fprintf(file, "); }\n");
-}
-
-static program compile(const char *source, const char *options, const nt_stage *stage)
-{
-    char folder[] = "/tmp/nntune-emulation-XXXXXX", c_file[64], object[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(c_file, sizeof c_file, "%s/kernel.c", folder);
-    snprintf(object, sizeof object, "%s/kernel.so", folder);
-    FILE *file = fopen(c_file, "w");
-    assert_non_null(file);
-    fprintf(file, "#include \"tests/unit/cuda_emulation.h\"\n%s", source);
-    print_caller(file, stage);
-    fclose(file);
-    nt_str command = {0};
-    const char *cc = getenv("CC");
-    nt_str_addf(&command, "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
-                          "-I. %s -o %s %s", cc != NULL ? cc : "cc", options, object, c_file);
-    if (system(command.data) != 0)
-        fail_msg("does not compile: %s", command.data);
-    program p = {.handle = dlopen(object, RTLD_NOW | RTLD_LOCAL)};
-    if (p.handle == NULL)
-        fail_msg("%s", dlerror());
-    *(void **)&p.launch = dlsym(p.handle, "emu_launch");
-    assert_non_null(p.launch);
-    unlink(c_file);
-    unlink(object);
-    rmdir(folder);
-    nt_str_done(&command);
-    return p;
-}
-
-static void launch(const program *p, const nt_stage *stage, void *const role[NT_ROLE_COUNT], int descending)
-{
-    union {
-        void *pointer;
-        int i32;
-        long long i64;
-    } value[NT_MAX_ARGS];
-    void *argument[NT_MAX_ARGS];
-    for (int i = 0; i < stage->arg_count; i++) {
-        const nt_arg *arg = &stage->arg[i];
-        argument[i] = &value[i];
-        if (arg->kind == NT_ARG_BUFFER)
-            value[i].pointer = role[arg->role];
-        else if (arg->kind == NT_ARG_I64)
-            value[i].i64 = arg->value;
-        else
-            value[i].i32 = (int)arg->value;
-    }
-    assert_int_equal(p->launch(argument, stage->grid, stage->block, stage->smem_dynamic_bytes, descending), 0);
-}
-
-/* ---- kernels ------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* Outputs beyond the kernel's own error bound; NaN is beyond it. */
 static size_t violations(const nt_kernel *kernel, const tensors *t, const float *out)
@@ -363,7 +265,7 @@ static void the_faulty_kernel_is_right_until_asked(void **state)
     }
 }
 
-/* ---- the reference -------------------------------------------------------------------------------------------------------- */
+/* ---- the reference ----------------------------------------------------------------------------------------------- */
 
 static void check_reference(const char *shape, int64_t batch, nt_layout layout, nt_bound bound)
 {
@@ -417,6 +319,25 @@ static void problems_beyond_32_bits_are_refused(void **state)
     assert_non_null(strstr(err.what, "2^31"));
 }
 
+/* The space prunes such configurations; a plan made without one still says why. */
+static void plans_beyond_the_device_say_why(void **state)
+{
+    (void)state;
+    const nt_kernel *kernel = &nt_kernel_conv3x3_cuda_direct;
+    nt_device_info small = device;
+    small.smem_per_block_bytes = 4096;
+    nt_problem problem = {.layer = "conv3x3", .batch = 8, .precision = NT_FP32, .layout = NT_NHWC};
+    nt_config config;
+    nt_plan plan;
+    nt_error err;
+    assert_int_equal(nt_shape_parse("c=64,k=64,h=56,w=56", &problem.shape, &err), NT_OK);
+    nt_kernel_default_config(kernel, &config);
+    assert_int_equal(kernel->plan(&problem, &config, &small, &plan, &err), NT_LAUNCH_FAILED);
+    assert_non_null(strstr(err.what, "4096"));
+    assert_int_equal(kernel->plan(&problem, &config, &device, &plan, &err), NT_OK);
+    assert_int_equal(plan.stage[0].grid[0], 392); /* 25088 pixels in tiles of 64, 64 channels in one */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_faulty_kernel_is_right_until_asked),
         cmocka_unit_test(the_reference_agrees_with_plain_loops),
         cmocka_unit_test(problems_beyond_32_bits_are_refused),
+        cmocka_unit_test(plans_beyond_the_device_say_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

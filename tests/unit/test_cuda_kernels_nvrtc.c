@@ -114,7 +114,7 @@ static void compile_references(report *r)
         }
 }
 
-/* ---- the golden file ------------------------------------------------------------------------------------------------ */
+/* ---- the golden file --------------------------------------------------------------------------------------------- */
 
 static char *read_golden(void)
 {
@@ -189,7 +189,8 @@ static void compare_golden(const report *r)
         add_differences(&changes, body, nt_str_text(&r->found), true);
         add_differences(&changes, nt_str_text(&r->found), body, false);
         if (changes.length > 0)
-            fail_msg("registers, spill bytes or static shared bytes changed; --refresh records them:\n%s", changes.data);
+            fail_msg("registers, spill bytes or static shared bytes changed; --refresh records them:\n%s",
+                     changes.data);
         nt_str_done(&changes);
     }
     free(golden);
@@ -221,8 +222,12 @@ static void kernels_compile_for_every_architecture(void **state)
 static void differences_are_told_with_old_and_new_values(void **state)
 {
     (void)state;
-    static const char recorded[] = "a.b fp32 nhwc sm_75 10 0 0\na.b fp32 nhwc sm_80 10 0 0\na.c fp32 nhwc sm_80 9 0 0\n";
-    static const char found[] = "a.b fp32 nhwc sm_75 10 0 0\na.b fp32 nhwc sm_80 12 8 0\na.d fp32 nhwc sm_80 9 0 0\n";
+    static const char recorded[] = "a.b fp32 nhwc sm_75 10 0 0\n"
+                                   "a.b fp32 nhwc sm_80 10 0 0\n"
+                                   "a.c fp32 nhwc sm_80 9 0 0\n";
+    static const char found[] = "a.b fp32 nhwc sm_75 10 0 0\n"
+                                "a.b fp32 nhwc sm_80 12 8 0\n"
+                                "a.d fp32 nhwc sm_80 9 0 0\n";
     nt_str changes = {0};
     add_differences(&changes, recorded, found, true);
     add_differences(&changes, found, recorded, false);
