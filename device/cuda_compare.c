@@ -123,11 +123,17 @@ static nt_status launch_compare(nt_device *device, const nt_compare_request *r, 
     if (status != NT_OK)
         return status;
     compare_args a = {
-        .out = r->out, .ref = r->ref, .abs = r->abs, .original = r->original, .scale = r->channel_scale,
+        .out = r->out,
+        .ref = r->ref,
+        .abs = r->abs,
+        .original = r->original,
+        .scale = r->channel_scale,
         .count = r->count,
         .channels = r->channels > 0 ? r->channels : 1,
         .stride = r->channel_stride > 0 ? r->channel_stride : 1,
-        .gamma = r->gamma, .unit_out = r->unit_out, .tiny = r->tiny,
+        .gamma = r->gamma,
+        .unit_out = r->unit_out,
+        .tiny = r->tiny,
         .type = (int32_t)r->out_type,
     };
     void *args[] = {&a, &results};

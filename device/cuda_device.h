@@ -54,16 +54,16 @@ struct nt_device {
     nt_cuda_gate *gate; /* host address; NULL until first needed */
     CUdeviceptr gate_address;
     CUfunction hold;
-    uint32_t ticket;    /* of the last hold queued */
-    bool gate_useless;  /* a launch waits for its kernel here (a profiler, CUDA_LAUNCH_BLOCKING): no holding back */
-    CUevent *event;     /* two a sample */
+    uint32_t ticket;   /* of the last hold queued */
+    bool gate_useless; /* a launch waits for its kernel here (a profiler, CUDA_LAUNCH_BLOCKING): no holding back */
+    CUevent *event;    /* two a sample */
     size_t event_count, event_capacity;
-    double bracket_ns;  /* length of an empty bracket, once calibrated */
+    double bracket_ns; /* length of an empty bracket, once calibrated */
     bool calibrated;
 
     nt_cuda_watch *watch; /* NULL without NVML and until first needed */
     bool watch_tried;
-    double *clock;        /* SM clocks of the samples since conditions_begin */
+    double *clock; /* SM clocks of the samples since conditions_begin */
     size_t clock_count, clock_capacity;
 };
 
@@ -128,7 +128,7 @@ typedef struct nt_cuda_clocks {
 } nt_cuda_clocks;
 
 nt_status nt_cuda_clocks_prepare(nt_device *device, size_t samples, nt_cuda_clocks *out, nt_error *err);
-CUresult nt_cuda_clocks_read(nt_device *device, const nt_cuda_clocks *clocks, size_t reading);
+CUresult nt_cuda_clocks_read(nt_device *device, const nt_cuda_clocks *clocks, size_t index);
 /* MHz of each sample; NAN where the readings tell nothing. The stream must be idle. Also adds them to device->clock. */
 nt_status nt_cuda_clocks_fetch(nt_device *device, const nt_cuda_clocks *clocks, double *out_mhz, nt_error *err);
 
@@ -140,14 +140,12 @@ nt_status nt_cuda_floor(nt_device *device, double *period_ns, nt_error *err);
 /* The module of cuda_support.cu, compiled and loaded on the first call. */
 nt_status nt_cuda_support(nt_device *device, nt_module **out, nt_error *err);
 /* One of its kernels, with arguments as cuLaunchKernel takes them. */
-CUresult nt_cuda_support_launch(nt_device *device, CUfunction function, uint32_t blocks, uint32_t threads,
-                                void **args);
+CUresult nt_cuda_support_launch(nt_device *device, CUfunction function, uint32_t blocks, uint32_t threads, void **args);
 
 /* ---- cuda_compare.c ---- */
 nt_status nt_cuda_count_changed(nt_device *device, nt_mem at, unsigned char byte, size_t bytes, size_t *changed,
                                 nt_error *err);
-nt_status nt_cuda_compare(nt_device *device, const nt_compare_request *request, nt_compare_result *out,
-                          nt_error *err);
+nt_status nt_cuda_compare(nt_device *device, const nt_compare_request *request, nt_compare_result *out, nt_error *err);
 
 /* ---- cuda_watch.c ---- */
 nt_cuda_watch *nt_cuda_watch_start(const char *uuid); /* NULL without NVML */

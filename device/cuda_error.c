@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static const char fault_hint[] =
-    "the kernel itself did it and its context is gone; compute-sanitizer shows where, with the command of `nntune rerun`";
+static const char fault_hint[] = "the kernel itself did it and its context is gone; compute-sanitizer shows where, "
+                                 "with the command of `nntune rerun`";
 static const char memory_hint[] = "free GPU memory (nvidia-smi lists who holds it), or take a smaller batch or shape";
 static const char driver_hint[] = "update the NVIDIA driver, or use the NVRTC of a CUDA toolkit no newer than it";
 static const char hardware_hint[] = "see `nvidia-smi -q -d ECC` and the kernel log (dmesg, lines with Xid)";

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const uint64_t patience_ns = 20 * 1000 * 1000;
+static const uint64_t patience_ns = 20000000;
 
 static nt_status make_gate(nt_device *device, nt_error *err)
 {
@@ -51,9 +51,9 @@ static nt_status load_hold(nt_device *device, nt_error *err)
 nt_status nt_cuda_gate_prepare(nt_device *device, nt_error *err)
 {
     nt_status status = device->gate == NULL ? make_gate(device, err) : NT_OK;
-    if (status == NT_OK && device->hold == NULL)
+    if (device->gate != NULL && device->hold == NULL)
         status = load_hold(device, err);
-    if (status == NT_OK)
+    if (device->gate != NULL)
         device->gate->expired = 0;
     return status;
 }

@@ -17,7 +17,10 @@ static const struct limit {
     CUdevice_attribute attribute;
     size_t offset;
 } limits[] = {
-#define LIMIT(field, attribute) {CU_DEVICE_ATTRIBUTE_##attribute, offsetof(nt_device_info, field)}
+#define LIMIT(field, attribute)                                          \
+    {                                                                    \
+        CU_DEVICE_ATTRIBUTE_##attribute, offsetof(nt_device_info, field) \
+    }
     LIMIT(sm_count, MULTIPROCESSOR_COUNT),
     LIMIT(l2_bytes, L2_CACHE_SIZE),
     LIMIT(smem_per_block_bytes, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
@@ -51,8 +54,9 @@ static void fill_uuid(const nt_cuda_api *cu, CUdevice handle, nt_device_info *ou
         return;
     size_t at = (size_t)snprintf(out->uuid, sizeof out->uuid, "GPU");
     for (int i = 0; i < 16; i++)
-        at += (size_t)snprintf(out->uuid + at, sizeof out->uuid - at, "%s%02x",
-                               i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.bytes[i]);
+        at +=
+            (size_t)snprintf(out->uuid + at, sizeof out->uuid - at, "%s%02x",
+                             i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)uuid.bytes[i]);
 }
 
 static void fill_driver(const nt_cuda_api *cu, nt_device_info *out)

@@ -3,6 +3,7 @@
 
 #ifdef NT_HAVE_CUDA_H
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PORTABLE_CLUSTER_BLOCKS = 8 };
@@ -37,15 +38,17 @@ nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stag
     for (int i = 0; i < count; i++) {
         out->function[i] = NULL;
         if (stage[i].kind == NT_STAGE_VENDOR)
-            return nt_fail(err, NT_LAUNCH_FAILED, "stage %d is a call of a vendor's library (%d), which this device "
-                                                  "does not make", i, stage[i].vendor_id);
+            return nt_fail(err, NT_LAUNCH_FAILED,
+                           "stage %d is a call of a vendor's library (%d), which this device "
+                           "does not make",
+                           i, stage[i].vendor_id);
         if (stage[i].kind != NT_STAGE_KERNEL)
             continue;
         if (module == NULL)
             return nt_fail(err, NT_LAUNCH_FAILED, "entry '%s' is to be launched without a module", stage[i].entry);
         nt_cuda_function *function = NULL;
-        nt_status status = nt_cuda_function_get(device, module, stage[i].entry, stage[i].smem_dynamic_bytes,
-                                                &function, err);
+        nt_status status =
+            nt_cuda_function_get(device, module, stage[i].entry, stage[i].smem_dynamic_bytes, &function, err);
         if (status == NT_OK)
             status = allow_cluster(device, &stage[i], function, err);
         if (status != NT_OK)
@@ -92,8 +95,12 @@ static CUresult launch(nt_device *device, CUfunction function, const nt_stage *s
     cluster.value.clusterDim.y = stage->cluster[1] > 1 ? stage->cluster[1] : 1;
     cluster.value.clusterDim.z = stage->cluster[2] > 1 ? stage->cluster[2] : 1;
     CUlaunchConfig config = {
-        .gridDimX = stage->grid[0], .gridDimY = stage->grid[1], .gridDimZ = stage->grid[2],
-        .blockDimX = stage->block[0], .blockDimY = stage->block[1], .blockDimZ = stage->block[2],
+        .gridDimX = stage->grid[0],
+        .gridDimY = stage->grid[1],
+        .gridDimZ = stage->grid[2],
+        .blockDimX = stage->block[0],
+        .blockDimY = stage->block[1],
+        .blockDimZ = stage->block[2],
         .sharedMemBytes = stage->smem_dynamic_bytes,
         .hStream = device->stream,
         .attrs = &cluster,
@@ -130,10 +137,12 @@ nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error 
 {
     if (stage->kind == NT_STAGE_ZERO)
         return nt_cuda_fail(err, (int)result, "zeroing %zu bytes", stage->zero_bytes);
-    return nt_cuda_fail(err, (int)result, "launching '%s' with grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u and %u "
-                        "bytes of dynamic shared memory", stage->entry, stage->grid[0], stage->grid[1], stage->grid[2],
-                        stage->block[0], stage->block[1], stage->block[2], stage->cluster[0], stage->cluster[1],
-                        stage->cluster[2], stage->smem_dynamic_bytes);
+    return nt_cuda_fail(err, (int)result,
+                        "launching '%s' with grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u and %u "
+                        "bytes of dynamic shared memory",
+                        stage->entry, stage->grid[0], stage->grid[1], stage->grid[2], stage->block[0], stage->block[1],
+                        stage->block[2], stage->cluster[0], stage->cluster[1], stage->cluster[2],
+                        stage->smem_dynamic_bytes);
 }
 
 /* A stage's name for the message of a fault that shows only when waiting. */
@@ -145,8 +154,7 @@ static const char *stages_name(const nt_cuda_stages *stages)
     return "the plan";
 }
 
-static nt_status enqueue_all(nt_device *device, const nt_cuda_stages *stages, const nt_binding *binding,
-                             nt_error *err)
+static nt_status enqueue_all(nt_device *device, const nt_cuda_stages *stages, const nt_binding *binding, nt_error *err)
 {
     for (int i = 0; i < stages->count; i++) {
         CUresult result = nt_cuda_enqueue(device, stages, i, binding);
@@ -160,8 +168,8 @@ nt_status nt_cuda_run(nt_device *device, nt_module *module, const nt_plan *plan,
                       const nt_binding *binding, double *elapsed_ns, nt_error *err)
 {
     const nt_cuda_api *cu = device->cu;
-    nt_cuda_stages stages;
-    char doing[NT_ENTRY_BYTES + 16] = "running '";
+    nt_cuda_stages stages = {0};
+    char doing[NT_ENTRY_BYTES + 16];
     nt_status status = nt_cuda_stages_get(device, module, prepare ? plan->prepare : plan->stage,
                                           prepare ? plan->prepare_count : plan->stage_count, &stages, err);
     if (status != NT_OK)
@@ -172,8 +180,7 @@ nt_status nt_cuda_run(nt_device *device, nt_module *module, const nt_plan *plan,
         timed = cu->event_record(device->end, device->stream);
     if (status != NT_OK)
         return status;
-    strcat(doing, stages_name(&stages));
-    strcat(doing, "'");
+    snprintf(doing, sizeof doing, "running '%s'", stages_name(&stages));
     status = nt_cuda_wait(device, doing, err);
     if (status != NT_OK || elapsed_ns == NULL)
         return status;

@@ -42,8 +42,7 @@ void nt_cuda_module_unload(nt_device *device, nt_module *module)
     free(module);
 }
 
-static nt_status look_up(nt_device *device, nt_module *module, const char *entry, nt_cuda_function **out,
-                         nt_error *err)
+static nt_status look_up(nt_device *device, nt_module *module, const char *entry, nt_cuda_function **out, nt_error *err)
 {
     for (size_t i = 0; i < module->count; i++)
         if (strcmp(module->function[i].entry, entry) == 0) {
@@ -65,10 +64,12 @@ static nt_status look_up(nt_device *device, nt_module *module, const char *entry
 nt_status nt_cuda_function_get(nt_device *device, nt_module *module, const char *entry, uint32_t smem_dynamic_bytes,
                                nt_cuda_function **out, nt_error *err)
 {
-    nt_status status = look_up(device, module, entry, out, err);
-    if (status != NT_OK || smem_dynamic_bytes <= (*out)->smem_dynamic_bytes)
+    nt_cuda_function *found = NULL;
+    nt_status status = look_up(device, module, entry, &found, err);
+    *out = found;
+    if (found == NULL || smem_dynamic_bytes <= found->smem_dynamic_bytes)
         return status;
-    CUresult result = device->cu->function_set((*out)->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CUresult result = device->cu->function_set(found->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                (int)smem_dynamic_bytes);
     if (result != CUDA_SUCCESS) {
         nt_cuda_fail(err, (int)result, "%u bytes of dynamic shared memory for '%s', where a block may have %lld in all",
@@ -77,7 +78,7 @@ nt_status nt_cuda_function_get(nt_device *device, nt_module *module, const char 
             err->status = NT_LAUNCH_FAILED;
         return nt_cuda_status((int)result) == NT_DEVICE_LOST ? NT_DEVICE_LOST : NT_LAUNCH_FAILED;
     }
-    (*out)->smem_dynamic_bytes = smem_dynamic_bytes;
+    found->smem_dynamic_bytes = smem_dynamic_bytes;
     return NT_OK;
 }
 
@@ -93,7 +94,7 @@ nt_status nt_cuda_function_info(nt_device *device, nt_module *module, const char
     nt_cuda_function *function = NULL;
     *out = (nt_function_info){NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN};
     nt_status status = nt_cuda_function_get(device, module, entry, smem_dynamic_bytes, &function, err);
-    if (status != NT_OK)
+    if (function == NULL || status != NT_OK)
         return status;
     out->registers = function_attribute(device, function->handle, CU_FUNC_ATTRIBUTE_NUM_REGS);
     out->smem_static_bytes = function_attribute(device, function->handle, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);

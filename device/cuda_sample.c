@@ -5,8 +5,8 @@
  * queued behind a closed gate (cuda_gate.c) in groups that fit the driver's queue: each group starts when all of it is
  * there. While one group runs, the next is queued. What lies between samples (clock readings) is outside the brackets.
  * A bracket has a length of its own (about 2 us), which would make a sample of one execution look slower than one of
- * two; it is measured once with empty kernels and taken off. What remains in a period is the kernel and the GPU's own gap
- * between two kernels. */
+ * two; it is measured once with empty kernels and taken off. What remains in a period is the kernel and the GPU's own
+ * gap between two kernels. */
 #include "device/cuda_device.h"
 
 #ifdef NT_HAVE_CUDA_H
@@ -30,15 +30,15 @@ typedef struct queue {
     const nt_sample_request *request;
     nt_cuda_stages stages;
     nt_cuda_clocks clocks;
-    size_t operations;    /* in the current group */
-    bool held;            /* the current group waits for its gate */
+    size_t operations; /* in the current group */
+    bool held;         /* the current group waits for its gate */
     size_t groups;
     CUevent group_end[2]; /* last event of the two groups before the current one */
 } queue;
 
 static nt_status make_events(nt_device *device, size_t count, nt_error *err)
 {
-    nt_grow((void **)&device->event, &device->event_capacity, count, sizeof *device->event);
+    nt_grow((void **)&device->event, &device->event_capacity, count, sizeof(CUevent));
     while (device->event_count < count) {
         CUresult result = device->cu->event_create(&device->event[device->event_count], CU_EVENT_DEFAULT);
         if (result != CUDA_SUCCESS)
@@ -264,8 +264,10 @@ nt_status nt_cuda_sample(nt_device *device, const nt_sample_request *request, nt
     for (size_t i = 0; i < request->count && status == NT_OK; i++) {
         request->out_ns[i] = (request->out_ns[i] - device->bracket_ns) / (double)request->launches;
         if (!(request->out_ns[i] > 0))
-            status = nt_fail(err, NT_FAILED, "sample %zu of %lld executions is not longer than an empty bracket (%.0f "
-                             "ns)", i, (long long)request->launches, device->bracket_ns);
+            status = nt_fail(err, NT_FAILED,
+                             "sample %zu of %lld executions is not longer than an empty bracket (%.0f "
+                             "ns)",
+                             i, (long long)request->launches, device->bracket_ns);
     }
     return status;
 }

@@ -26,8 +26,14 @@ static struct api {
     int (*bus_width)(nt_nvml_device device, unsigned *bits);
 } api;
 
-#define SYMBOL(field, symbol) {symbol, offsetof(struct api, field), false}
-#define OPTIONAL(field, symbol) {symbol, offsetof(struct api, field), true}
+#define SYMBOL(field, symbol)                      \
+    {                                              \
+        symbol, offsetof(struct api, field), false \
+    }
+#define OPTIONAL(field, symbol)                   \
+    {                                             \
+        symbol, offsetof(struct api, field), true \
+    }
 
 static const nt_symbol symbols[] = {
     SYMBOL(init, "nvmlInit_v2"),
@@ -150,8 +156,9 @@ void nt_nvml_read_limits(nt_nvml_device device, nt_nvml_limits *out)
 void nt_nvml_throttle_names(int64_t mask, nt_str *out)
 {
     static const char *const names[] = {
-        "idle",           "application clocks", "power cap",        "hardware slowdown", "sync boost",
-        "thermal limit",  "hardware thermal",   "hardware power brake", "display clocks",
+        "idle",           "application clocks", "power cap",        "hardware slowdown",
+        "sync boost",     "thermal limit",      "hardware thermal", "hardware power brake",
+        "display clocks",
     };
     if (mask == NT_UNKNOWN || mask == 0) {
         nt_str_add(out, mask == 0 ? "none" : "unknown");

@@ -1,7 +1,8 @@
 /* nvrtc.c: compiling CUDA C++ text to a cubin or PTX. See nvrtc.h.
  *
  * A compile is a program object, options and a log; the log holds registers and spills (nvrtc_log.h), so that no
- * disassembler is needed. NVRTC's own cache is switched off: nntune has one, and two would hide what compiling costs. */
+ * disassembler is needed. NVRTC's own cache is switched off: nntune has one, and two would hide what compiling costs.
+ */
 #include "device/nvrtc.h"
 
 #include <dlfcn.h>
@@ -46,7 +47,8 @@ static nt_status make_options(const nt_compile_request *request, bool ptx, optio
     for (char *word = strtok_r(o->words, " \t\n", &rest); word != NULL; word = strtok_r(NULL, " \t\n", &rest))
         if (!add_option(o, word)) {
             free(o->words);
-            return nt_fail(err, NT_COMPILE_FAILED, "%s: more than %d compiler options", request->name, MAX_OPTIONS - 6);
+            nt_fail(err, NT_COMPILE_FAILED, "%s: more than %d compiler options", request->name, MAX_OPTIONS - 6);
+            return NT_COMPILE_FAILED;
         }
     return NT_OK;
 }
@@ -85,13 +87,15 @@ static char *program_log(const nt_nvrtc_api *api, nt_nvrtc_program program)
     return log;
 }
 
-static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result,
-                               const char *log, nt_error *err)
+static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
+                               nt_error *err)
 {
     char line[ERROR_LINE_BYTES];
     nt_nvrtc_log_error(log, line, sizeof line);
-    if (result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION)
-        return nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
+    if (result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION) {
+        nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
+        return NT_COMPILE_FAILED;
+    }
     nt_fail(err, NT_FAILED, "NVRTC failed on %s for %s: %s%s%s", request->name, request->arch,
             api->error_string(result), line[0] != '\0' ? ": " : "", line);
     nt_hint(err, "check that libnvrtc-builtins lies beside libnvrtc, and that memory and /tmp are not full");
@@ -119,7 +123,7 @@ static int compile_program(const nt_nvrtc_api *api, nt_nvrtc_program program, op
 static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvrtc_api **api, nt_nvrtc_program *program,
                        char **log, nt_error *err)
 {
-    options o;
+    options o = {0};
     nt_status status = nt_nvrtc_api_get(api, NULL, err);
     if (status == NT_OK)
         status = check_arch(request, err);
@@ -132,7 +136,8 @@ static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvr
     int result = (*api)->create(program, request->source, file, 0, NULL, NULL);
     if (result != RESULT_OK) {
         free(o.words);
-        return nt_fail(err, NT_FAILED, "NVRTC cannot start on %s: %s", request->name, (*api)->error_string(result));
+        nt_fail(err, NT_FAILED, "NVRTC cannot start on %s: %s", request->name, (*api)->error_string(result));
+        return NT_FAILED;
     }
     result = compile_program(*api, *program, &o);
     free(o.words);

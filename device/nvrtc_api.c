@@ -10,8 +10,14 @@
 #include "device/cuda_library.h"
 #include "device/nvrtc.h"
 
-#define SYMBOL(field, symbol) {symbol, offsetof(nt_nvrtc_api, field), false}
-#define OPTIONAL(field, symbol) {symbol, offsetof(nt_nvrtc_api, field), true}
+#define SYMBOL(field, symbol)                        \
+    {                                                \
+        symbol, offsetof(nt_nvrtc_api, field), false \
+    }
+#define OPTIONAL(field, symbol)                     \
+    {                                               \
+        symbol, offsetof(nt_nvrtc_api, field), true \
+    }
 
 static const nt_symbol symbols[] = {
     SYMBOL(version, "nvrtcVersion"),

@@ -12,8 +12,6 @@
 #include "core/mem.h"
 #include "device/nvrtc.h"
 
-extern char **environ;
-
 /* The disassemblers, in order of preference; the cubin's path is added as the last argument. */
 static const char *const disassemblers[][3] = {
     {"nvdisasm", "-c", NULL},

@@ -85,12 +85,14 @@ void nt_nvrtc_log_error(const char *log, char *out, size_t capacity)
             break;
         line = *end == '\n' ? end + 1 : end;
     }
-    size_t length = chosen != NULL ? (size_t)(chosen_end - chosen) : 0;
+    out[0] = '\0';
+    if (chosen == NULL)
+        return;
+    size_t length = (size_t)(chosen_end - chosen);
     while (length > 0 && isspace((unsigned char)chosen[length - 1]))
         length--;
     if (length >= capacity)
         length = capacity - 1;
-    if (length > 0)
-        memcpy(out, chosen, length);
+    memcpy(out, chosen, length);
     out[length] = '\0';
 }

@@ -1,6 +1,7 @@
-/* fake_nvidia.c: the driver, NVRTC and NVML of a GPU that is not there, in one shared object that tests build and name in
- * NNTUNE_LIBCUDA, NNTUNE_NVRTC and NNTUNE_NVML. Device memory is host memory; a launch runs at once and moves a clock on;
- * what was launched is kept for the test to read. FAKE_* environment variables choose what goes wrong. */
+/* fake_nvidia.c: the driver of a GPU that is not there. With fake_nvidia_tools.c it makes one shared object that tests
+ * build and name in NNTUNE_LIBCUDA, NNTUNE_NVRTC and NNTUNE_NVML. Device memory is host memory; a launch runs at once
+ * and moves a clock on; what was launched is kept for the test to read. FAKE_* environment variables choose what goes
+ * wrong. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,37 @@ static int setting(const char *name, int otherwise)
 }
 
 /* ---- driver: devices ---- */
-int cuInit(unsigned flags) { (void)flags; return setting("FAKE_INIT", 0); }
-int cuDriverGetVersion(int *version) { *version = setting("FAKE_CUDA", 13000); return 0; }
-int cuDeviceGetCount(int *count) { *count = setting("FAKE_DEVICES", 1); return 0; }
-int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
-int cuDeviceGetName(char *name, int bytes, int device) { snprintf(name, (size_t)bytes, "Fake %d", device); return 0; }
-int cuDeviceTotalMem_v2(size_t *bytes, int device) { (void)device; *bytes = 1u << 30; return 0; }
+int cuInit(unsigned flags)
+{
+    (void)flags;
+    return setting("FAKE_INIT", 0);
+}
+int cuDriverGetVersion(int *version)
+{
+    *version = setting("FAKE_CUDA", 13000);
+    return 0;
+}
+int cuDeviceGetCount(int *count)
+{
+    *count = setting("FAKE_DEVICES", 1);
+    return 0;
+}
+int cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal;
+    return 0;
+}
+int cuDeviceGetName(char *name, int bytes, int device)
+{
+    snprintf(name, (size_t)bytes, "Fake %d", device);
+    return 0;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    (void)device;
+    *bytes = 1u << 30;
+    return 0;
+}
 
 int cuDeviceGetUuid_v2(char uuid[16], int device)
 {
@@ -43,8 +69,8 @@ int cuDeviceGetUuid_v2(char uuid[16], int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const int known[][2] = {
-        {1, 1024}, {10, 32}, {12, 65536}, {13, 1500000}, {16, SMS}, {36, 2000000}, {37, 256}, {38, 1 << 20},
-        {39, 2048}, {75, 9}, {76, 0}, {81, 233472}, {82, 65536}, {97, 232448}, {106, 32}, {111, 1024},
+        {1, 1024},  {10, 32}, {12, 65536}, {13, 1500000}, {16, SMS},   {36, 2000000}, {37, 256}, {38, 1 << 20},
+        {39, 2048}, {75, 9},  {76, 0},     {81, 233472},  {82, 65536}, {97, 232448},  {106, 32}, {111, 1024},
     };
     (void)device;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -55,18 +81,71 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
     return 1;
 }
 
-int cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; fake_live++; *context = &sticky; return 0; }
-int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; fake_live--; sticky = 0; return 0; }
-int cuCtxSetCurrent(void *context) { (void)context; return 0; }
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    (void)device;
+    fake_live++;
+    *context = &sticky;
+    return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    (void)device;
+    fake_live--;
+    sticky = 0;
+    return 0;
+}
+int cuCtxSetCurrent(void *context)
+{
+    (void)context;
+    return 0;
+}
 
 /* ---- driver: streams, events, memory ---- */
-int cuStreamCreate(void **stream, unsigned flags) { (void)flags; fake_live++; *stream = &fake_waits; return 0; }
-int cuStreamDestroy_v2(void *stream) { (void)stream; fake_live--; return 0; }
-int cuStreamSynchronize(void *stream) { (void)stream; fake_waits++; return sticky; }
-int cuEventCreate(void **event, unsigned flags) { (void)flags; fake_live++; *event = calloc(1, sizeof(u64)); return 0; }
-int cuEventDestroy_v2(void *event) { fake_live--; free(event); return 0; }
-int cuEventRecord(u64 *event, void *stream) { (void)stream; *event = fake_now_ns; fake_now_ns += EVENT_NS; return sticky; }
-int cuEventSynchronize(void *event) { (void)event; return sticky; }
+int cuStreamCreate(void **stream, unsigned flags)
+{
+    (void)flags;
+    fake_live++;
+    *stream = &fake_waits;
+    return 0;
+}
+int cuStreamDestroy_v2(void *stream)
+{
+    (void)stream;
+    fake_live--;
+    return 0;
+}
+int cuStreamSynchronize(void *stream)
+{
+    (void)stream;
+    fake_waits++;
+    return sticky;
+}
+int cuEventCreate(void **event, unsigned flags)
+{
+    (void)flags;
+    fake_live++;
+    *event = calloc(1, sizeof(u64));
+    return 0;
+}
+int cuEventDestroy_v2(void *event)
+{
+    fake_live--;
+    free(event);
+    return 0;
+}
+int cuEventRecord(u64 *event, void *stream)
+{
+    (void)stream;
+    *event = fake_now_ns;
+    fake_now_ns += EVENT_NS;
+    return sticky;
+}
+int cuEventSynchronize(void *event)
+{
+    (void)event;
+    return sticky;
+}
 
 int cuEventElapsedTime(float *ms, u64 *begin, u64 *end)
 {
@@ -84,15 +163,61 @@ int cuMemAlloc_v2(u64 *address, size_t bytes)
     return 0;
 }
 
-int cuMemFree_v2(u64 address) { fake_live--; free((void *)(uintptr_t)address); return 0; }
-int cuMemGetInfo_v2(size_t *left, size_t *total) { *total = 1u << 30; *left = 1u << 29; return sticky; }
-int cuMemHostAlloc(void **host, size_t bytes, unsigned flags) { (void)flags; fake_live++; *host = malloc(bytes); return 0; }
-int cuMemFreeHost(void *host) { fake_live--; free(host); return 0; }
-int cuMemHostGetDevicePointer_v2(u64 *address, void *host, unsigned flags) { (void)flags; *address = (u64)(uintptr_t)host; return 0; }
-int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t n, void *s) { (void)s; memcpy((void *)(uintptr_t)to, from, n); return sticky; }
-int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) { (void)s; memcpy(to, (void *)(uintptr_t)from, n); return sticky; }
-int cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s) { (void)s; memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return sticky; }
-int cuMemsetD8Async(u64 to, unsigned char byte, size_t n, void *s) { (void)s; memset((void *)(uintptr_t)to, byte, n); return sticky; }
+int cuMemFree_v2(u64 address)
+{
+    fake_live--;
+    free((void *)(uintptr_t)address);
+    return 0;
+}
+int cuMemGetInfo_v2(size_t *left, size_t *total)
+{
+    *total = 1u << 30;
+    *left = 1u << 29;
+    return sticky;
+}
+int cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    fake_live++;
+    *host = malloc(bytes);
+    return 0;
+}
+int cuMemFreeHost(void *host)
+{
+    fake_live--;
+    free(host);
+    return 0;
+}
+int cuMemHostGetDevicePointer_v2(u64 *address, void *host, unsigned flags)
+{
+    (void)flags;
+    *address = (u64)(uintptr_t)host;
+    return 0;
+}
+int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t n, void *s)
+{
+    (void)s;
+    memcpy((void *)(uintptr_t)to, from, n);
+    return sticky;
+}
+int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s)
+{
+    (void)s;
+    memcpy(to, (void *)(uintptr_t)from, n);
+    return sticky;
+}
+int cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s)
+{
+    (void)s;
+    memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
+    return sticky;
+}
+int cuMemsetD8Async(u64 to, unsigned char byte, size_t n, void *s)
+{
+    (void)s;
+    memset((void *)(uintptr_t)to, byte, n);
+    return sticky;
+}
 
 int cuMemsetD32Async(u64 to, unsigned word, size_t n, void *s)
 {
@@ -103,7 +228,8 @@ int cuMemsetD32Async(u64 to, unsigned word, size_t n, void *s)
 }
 
 /* ---- driver: modules and launches; a function is its name ---- */
-static const char *const names[] = {"nt_hold", "nt_read_clocks", "nt_empty", "nt_count_changed", "work", "fault", "greedy"};
+static const char *const names[] = {"nt_hold", "nt_read_clocks", "nt_empty", "nt_count_changed",
+                                    "work",    "fault",          "greedy"};
 
 int cuModuleLoadData(void **module, const char *image)
 {
@@ -114,7 +240,12 @@ int cuModuleLoadData(void **module, const char *image)
     return 0;
 }
 
-int cuModuleUnload(void *module) { (void)module; fake_live--; return 0; }
+int cuModuleUnload(void *module)
+{
+    (void)module;
+    fake_live--;
+    return 0;
+}
 
 int cuModuleGetFunction(const char **function, void *module, const char *name)
 {
@@ -210,7 +341,10 @@ int cuLaunchKernel(const char *function, unsigned gx, unsigned gy, unsigned gz, 
 struct launch_config {
     unsigned grid[3], block[3], smem;
     void *stream;
-    struct { int id, pad; unsigned cluster[3]; } *attributes;
+    struct {
+        int id, pad;
+        unsigned cluster[3];
+    } * attributes;
     unsigned count;
 };
 
@@ -221,36 +355,3 @@ int cuLaunchKernelEx(const struct launch_config *config, const char *function, v
     fake_last_cluster = config->count == 1 && config->attributes[0].id == 4 ? (int)(c[0] * c[1] * c[2]) : -1;
     return launch(function, args);
 }
-
-/* ---- NVRTC ---- */
-int nvrtcVersion(int *major, int *minor) { *major = setting("FAKE_NVRTC", 13); *minor = 0; return 0; }
-const char *nvrtcGetErrorString(int result) { return result == 5 ? "NVRTC_ERROR_INVALID_OPTION" : "NVRTC_ERROR"; }
-int nvrtcCreateProgram(void **p, const char *s, const char *n, int h, const void *t, const void *i) { (void)s, (void)n, (void)h, (void)t, (void)i; *p = &sticky; return 0; }
-int nvrtcDestroyProgram(void **program) { *program = NULL; return 0; }
-int nvrtcGetCUBINSize(void *program, size_t *bytes) { (void)program; *bytes = 6; return 0; }
-int nvrtcGetCUBIN(void *program, char *out) { (void)program; memcpy(out, "cubin", 6); return 0; }
-int nvrtcGetPTXSize(void *program, size_t *bytes) { (void)program; *bytes = 5; return 0; }
-int nvrtcGetPTX(void *program, char *out) { (void)program; memcpy(out, ".ptx", 5); return 0; }
-int nvrtcGetProgramLogSize(void *program, size_t *bytes) { (void)program; *bytes = 1; return 0; }
-int nvrtcGetProgramLog(void *program, char *out) { (void)program; out[0] = '\0'; return 0; }
-
-/* An NVRTC from before --no-cache. */
-int nvrtcCompileProgram(void *program, int count, const char *const *options)
-{
-    (void)program;
-    for (int i = 0; i < count; i++)
-        if (strcmp(options[i], "--no-cache") == 0)
-            return 5;
-    return 0;
-}
-
-/* ---- NVML ---- */
-int nvmlInit_v2(void) { return setting("FAKE_NVML", 0); }
-const char *nvmlErrorString(int result) { (void)result; return "fake error"; }
-int nvmlSystemGetDriverVersion(char *out, unsigned bytes) { snprintf(out, bytes, "999.1"); return 0; }
-int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) { *device = &sticky; return strncmp(uuid, "GPU-a0a1a2a3-", 13) == 0 ? 0 : 6; }
-int nvmlDeviceGetTemperature(void *d, int sensor, unsigned *celsius) { (void)d, (void)sensor; *celsius = 41; return 0; }
-int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *mj) { (void)d, (void)mj; return 3; }
-int nvmlDeviceGetPowerUsage(void *d, unsigned *mw) { (void)d; *mw = 120000; return 0; }
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *mask) { (void)d; *mask = 5; return 0; }
-int nvmlDeviceGetMaxClockInfo(void *d, int type, unsigned *mhz) { (void)d; *mhz = type == 1 ? 1600 : 2100; return 0; }

@@ -273,8 +273,15 @@ static nt_sample_request request_of(const nt_plan *plan, nt_module *module, nt_b
 {
     for (size_t i = 0; i < RING; i++)
         ring[i].address[NT_ROLE_OUT] = 1000 * i;
-    return (nt_sample_request){.plan = plan, .module = module, .ring = ring, .ring_count = RING, .position = position,
-                               .launches = LAUNCHES, .count = SAMPLES, .out_ns = ns, .out_clock_mhz = mhz};
+    return (nt_sample_request){.plan = plan,
+                               .module = module,
+                               .ring = ring,
+                               .ring_count = RING,
+                               .position = position,
+                               .launches = LAUNCHES,
+                               .count = SAMPLES,
+                               .out_ns = ns,
+                               .out_clock_mhz = mhz};
 }
 
 static void samples_walk_the_ring_without_waiting(void **state)
@@ -424,14 +431,15 @@ static void a_fault_loses_the_device(void **state)
 static int build_library(void **state)
 {
     (void)state;
-    char command[512], here[256];
+    char command[1024], here[256];
     snprintf(here, sizeof here, "%s", __FILE__);
     *strrchr(here, '/') = '\0';
     snprintf(folder, sizeof folder, "/tmp/nntune-test-XXXXXX");
     if (mkdtemp(folder) == NULL)
         return -1;
     snprintf(library_path, sizeof library_path, "%s/libfake.so", folder);
-    snprintf(command, sizeof command, "cc -shared -fPIC -o %s %s/fake_nvidia.c", library_path, here);
+    snprintf(command, sizeof command, "cc -shared -fPIC -o %s %s/fake_nvidia.c %s/fake_nvidia_tools.c", library_path,
+             here, here);
     setenv("NNTUNE_NVRTC", library_path, 1);
     setenv("NNTUNE_NVML", library_path, 1);
     setenv("NNTUNE_CACHE_DIR", folder, 1);

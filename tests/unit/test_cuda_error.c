@@ -29,9 +29,18 @@ static void refusals_do_not(void **state)
         int code;
         nt_status status;
     } cases[] = {
-        {0, NT_OK},           {1, NT_LAUNCH_FAILED}, {2, NT_NO_MEMORY}, {46, NT_BUSY},
-        {100, NT_NO_DEVICE},  {200, NT_CORRUPT},     {209, NT_LAUNCH_FAILED}, {500, NT_NOT_FOUND},
-        {701, NT_LAUNCH_FAILED}, {800, NT_NO_PERMISSION}, {912, NT_LAUNCH_FAILED}, {123456, NT_FAILED},
+        {0, NT_OK},
+        {1, NT_LAUNCH_FAILED},
+        {2, NT_NO_MEMORY},
+        {46, NT_BUSY},
+        {100, NT_NO_DEVICE},
+        {200, NT_CORRUPT},
+        {209, NT_LAUNCH_FAILED},
+        {500, NT_NOT_FOUND},
+        {701, NT_LAUNCH_FAILED},
+        {800, NT_NO_PERMISSION},
+        {912, NT_LAUNCH_FAILED},
+        {123456, NT_FAILED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(nt_cuda_status(cases[i].code), cases[i].status);

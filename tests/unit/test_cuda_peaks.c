@@ -42,8 +42,10 @@ static void agrees_with_what_was_published(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
-        nt_device_info info = {.compute_capability = published[i].compute_capability, .sm_count = published[i].sms,
-                               .sm_clock_max_mhz = published[i].boost_mhz, .mem_clock_max_mhz = NAN};
+        nt_device_info info = {.compute_capability = published[i].compute_capability,
+                               .sm_count = published[i].sms,
+                               .sm_clock_max_mhz = published[i].boost_mhz,
+                               .mem_clock_max_mhz = NAN};
         nt_copy(info.name, sizeof info.name, published[i].board);
         nt_cuda_fill_peaks(&info, NAN);
         double tflops = info.peak_flops[published[i].precision] / 1e12;
@@ -59,8 +61,8 @@ static void what_a_chip_lacks_is_unknown(void **state)
     assert_true(isnan(nt_cuda_flop_per_cycle(75, NT_BF16, "Tesla T4")));
     assert_true(isnan(nt_cuda_flop_per_cycle(80, NT_FP8, "NVIDIA A100")));
     assert_true(isnan(nt_cuda_flop_per_cycle(61, NT_FP32, "an older one")));
-    nt_device_info info = {.compute_capability = 61, .sm_count = 20, .sm_clock_max_mhz = 1700,
-                           .mem_clock_max_mhz = 5005};
+    nt_device_info info = {
+        .compute_capability = 61, .sm_count = 20, .sm_clock_max_mhz = 1700, .mem_clock_max_mhz = 5005};
     nt_cuda_fill_peaks(&info, 256);
     assert_true(isnan(info.peak_flops[NT_FP32]));
     assert_non_null(strstr(info.peak_source, "unknown"));
@@ -79,8 +81,8 @@ static void bandwidth_is_width_times_twice_the_clock(void **state)
 static void unknown_clocks_give_unknown_peaks(void **state)
 {
     (void)state;
-    nt_device_info info = {.compute_capability = 90, .sm_count = 132, .sm_clock_max_mhz = NAN,
-                           .mem_clock_max_mhz = NAN};
+    nt_device_info info = {
+        .compute_capability = 90, .sm_count = 132, .sm_clock_max_mhz = NAN, .mem_clock_max_mhz = NAN};
     nt_cuda_fill_peaks(&info, 6144);
     assert_true(isnan(info.peak_flops[NT_FP32]) && isnan(info.dram_peak_bytes_per_s));
     assert_string_equal(info.peak_source, "datasheet formula");
@@ -93,7 +95,10 @@ static void throttle_reasons_have_names(void **state)
         int64_t mask;
         const char *names;
     } cases[] = {
-        {0, "none"}, {NT_UNKNOWN, "unknown"}, {4, "power cap"}, {0x44, "power cap, hardware thermal"},
+        {0, "none"},
+        {NT_UNKNOWN, "unknown"},
+        {4, "power cap"},
+        {0x44, "power cap, hardware thermal"},
         {1 << 12, "reason 12"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,6 +1,6 @@
-/* test_nvrtc.c: compiling CUDA text through NVRTC without a GPU: every supported architecture, registers and spills from
- * the log, the first error with its line, architectures it does not know, PTX; and the device's own kernels. Skipped,
- * saying so, on a machine without NVRTC. */
+/* test_nvrtc.c: compiling CUDA text through NVRTC without a GPU: every supported architecture, registers and spills
+ * from the log, the first error with its line, architectures it does not know, PTX; and the device's own kernels.
+ * Skipped, saying so, on a machine without NVRTC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,30 +19,34 @@ extern const char nt_embed_device_cuda_support_cu[];
 static const char *const archs[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"};
 enum { ARCHS = sizeof archs / sizeof archs[0] };
 
-static const char reverse[] =
-    "extern \"C\" __global__ void reverse(float *a, int n)\n"
-    "{\n"
-    "    __shared__ float held[LENGTH];\n"
-    "    held[threadIdx.x] = a[threadIdx.x];\n"
-    "    __syncthreads();\n"
-    "    a[threadIdx.x] = held[n - 1 - threadIdx.x];\n"
-    "}\n";
+static const char reverse[] = "extern \"C\" __global__ void reverse(float *a, int n)\n"
+                              "{\n"
+                              "    __shared__ float held[LENGTH];\n"
+                              "    held[threadIdx.x] = a[threadIdx.x];\n"
+                              "    __syncthreads();\n"
+                              "    a[threadIdx.x] = held[n - 1 - threadIdx.x];\n"
+                              "}\n";
 
 /* Indexed by a run-time value and too many to keep: spills and local memory. */
-static const char spilling[] =
-    "extern \"C\" __global__ void __launch_bounds__(1024, 2) spilling(float *a)\n"
-    "{\n"
-    "    float x[100];\n"
-    "    for (int i = 0; i < 100; i++) x[i] = a[i * 7];\n"
-    "    for (int i = 0; i < 100; i++) x[i] *= x[i * 13 % 100] + x[i / 2];\n"
-    "    for (int i = 0; i < 100; i++) a[i] = x[i] * x[99 - i];\n"
-    "}\n"
-    "extern \"C\" __global__ void small(float *a) { *a = 1; }\n";
+static const char spilling[] = "extern \"C\" __global__ void __launch_bounds__(1024, 2) spilling(float *a)\n"
+                               "{\n"
+                               "    float x[100];\n"
+                               "    for (int i = 0; i < 100; i++) x[i] = a[i * 7];\n"
+                               "    for (int i = 0; i < 100; i++) x[i] *= x[i * 13 % 100] + x[i / 2];\n"
+                               "    for (int i = 0; i < 100; i++) a[i] = x[i] * x[99 - i];\n"
+                               "}\n"
+                               "extern \"C\" __global__ void small(float *a) { *a = 1; }\n";
 
 static nt_compile_request request_of(const char *source, const char *options, const char *arch)
 {
-    return (nt_compile_request){.kind = NT_DEVICE_CUDA, .name = "reverse", .source = source, .options = options,
-                                .arch = arch, .compiler = "", .features = "", .deadline_s = 60};
+    return (nt_compile_request){.kind = NT_DEVICE_CUDA,
+                                .name = "reverse",
+                                .source = source,
+                                .options = options,
+                                .arch = arch,
+                                .compiler = "",
+                                .features = "",
+                                .deadline_s = 60};
 }
 
 static void need_nvrtc(void)
@@ -201,12 +205,12 @@ static void compiles_the_devices_own_kernels(void **state)
 static void reads_the_worst_of_all_entries(void **state)
 {
     (void)state;
-    nt_nvrtc_usage usage = nt_nvrtc_log_usage(
-        "ptxas info    : Compiling entry function 'a' for 'sm_90'\n"
-        "ptxas         .     288 bytes stack frame, 308 bytes spill stores, 376 bytes spill loads\n"
-        "ptxas info    : Used 32 registers, used 0 barriers, 288 bytes cumulative stack size\n"
-        "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-        "ptxas info    : Used 140 registers, used 1 barriers, 256 bytes smem, 380 bytes cmem[0]\n");
+    nt_nvrtc_usage usage =
+        nt_nvrtc_log_usage("ptxas info    : Compiling entry function 'a' for 'sm_90'\n"
+                           "ptxas         .     288 bytes stack frame, 308 bytes spill stores, 376 bytes spill loads\n"
+                           "ptxas info    : Used 32 registers, used 0 barriers, 288 bytes cumulative stack size\n"
+                           "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                           "ptxas info    : Used 140 registers, used 1 barriers, 256 bytes smem, 380 bytes cmem[0]\n");
     assert_int_equal(usage.registers, 140);
     assert_int_equal(usage.smem_static_bytes, 256);
     assert_int_equal(usage.spill_bytes, 684);
