@@ -123,4 +123,3 @@ help:
 	@sed -n 's/^# \(make .*\)/  \1/p' Makefile tests/*.mk
 
 include tests/tests.mk
-include tests/lint.mk
