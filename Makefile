@@ -123,3 +123,4 @@ help:
 	@sed -n 's/^# \(make .*\)/  \1/p' Makefile tests/*.mk
 
 include tests/tests.mk
+include tests/lint.mk

@@ -2,6 +2,8 @@
 # make include-rules   who may include whom (part of make test)
 # make lint            clang-tidy (.clang-tidy) and cppcheck; FILES="core/str.c" looks at those alone, JOBS=4 at four at once
 # make check-format    what clang-format would change; make format changes it
+ifndef LINT_MK
+LINT_MK := 1
 .PHONY: include-rules lint lint-tidy lint-cppcheck check-format format
 FORMATTED := $(foreach d,$(DIRS) runtime,$(wildcard $(d)/*.[ch] $(d)/*/*.[ch])) \
              $(wildcard tests/unit/*.[ch] tests/bench/*.c tests/gpu/*.c tests/fuzz/*.c)
@@ -37,3 +39,4 @@ check-format:
 format:
 	$(call tool,clang-format)
 	@clang-format -i $(or $(FILES),$(FORMATTED))
+endif
