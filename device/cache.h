@@ -16,7 +16,7 @@ typedef struct nt_cache_entry {
     char path[NT_PATH_BYTES]; /* of the code; empty for a failure */
     int64_t registers, smem_static_bytes, spill_bytes;
     double compile_ms;
-    char error[1024];         /* the compiler's first error; empty for code */
+    char error[1024]; /* the compiler's first error; empty for code */
 } nt_cache_entry;
 
 /* NT_OK: entry filled, code verified. NT_COMPILE_FAILED: remembered failure, err->what as the compiler said it.

@@ -1,7 +1,8 @@
 /* cache_trim.c: the folder of the cache: its place, scratch folders in it, and removal of what was used least recently.
  *
- * Trimming reads the whole folder, so it is rare: on average every 256th insertion (told by the key, so that short-lived
- * processes share the duty without a counter), and once a process has itself added a good part of the cap. */
+ * Trimming reads the whole folder, so it is rare: on average every 256th insertion (told by the key, so that
+ * short-lived processes share the duty without a counter), and once a process has itself added a good part of the cap.
+ */
 #include "device/cache.h"
 #include "device/cache_folder.h"
 
@@ -190,7 +191,7 @@ nt_status nt_cache_trim(int64_t cap_bytes, int64_t *removed_bytes, nt_error *err
         return status;
     time_t now = time(NULL);
     size_t count = list_entries(folder, now, &entries, &total);
-    if (total > cap_bytes) {
+    if (count > 0 && total > cap_bytes) {
         qsort(entries, count, sizeof entries[0], by_use);
         for (size_t i = 0; i < count && total - removed > cap_bytes / 4 * 3; i++) {
             if (now - entries[i].used.tv_sec < YOUNG_S)

@@ -18,7 +18,7 @@
 /* No relaxed mathematics: only contraction to fused multiply-add, which is at least as exact. Undefined symbols are
  * errors here and not at load. */
 #define COMMON "-O3 -march=native -std=gnu11 -ffp-contract=fast -fno-math-errno -fno-semantic-interposition -fPIC -w"
-#define LINK "-shared -Wl,-z,defs"
+#define LINK   "-shared -Wl,-z,defs"
 enum { MAX_WORDS = 512, IDENTITY_DEADLINE_S = 20 };
 
 /* ---- which compiler -------------------------------------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ static int64_t memory_limit_bytes(void)
  * the compiler only says that the linker failed. */
 static void first_error(const char *output, char *out, size_t capacity)
 {
-    static const char *const marks[] = {"undefined reference", "undefined symbol", "error:", "Error:",
-                                        "out of memory", ""};
+    static const char *const marks[] = {
+        "undefined reference", "undefined symbol", "error:", "Error:", "out of memory", ""};
     out[0] = '\0';
     for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++)
         for (const char *line = output; *line != '\0';) {
@@ -177,9 +177,9 @@ static nt_status call(const nt_compile_request *request, const char *flags, cons
             add_word(line, rest[i]);
         nt_program_end end = {0};
         nt_program program = {line->argv, folder, request->deadline_s, memory_limit_bytes()};
-        status = line->too_long ? nt_fail(err, NT_FAILED, "%s has more than %d compiler options", request->name,
-                                          MAX_WORDS)
-                                : nt_program_run(&program, &end, err);
+        status = line->too_long
+                     ? nt_fail(err, NT_FAILED, "%s has more than %d compiler options", request->name, MAX_WORDS)
+                     : nt_program_run(&program, &end, err);
         if (status == NT_OK)
             status = judge(&end, request, err);
         nt_str_done(&end.output);
@@ -224,7 +224,8 @@ static nt_status identity(char *out, size_t capacity, nt_error *err)
         status = nt_hint(err, "set NNTUNE_CC to a C compiler, for example gcc");
     }
     if (status == NT_OK) {
-        /* The words of NNTUNE_CC can change the code as any option can: they are part of the identity, so of the key. */
+        /* The words of NNTUNE_CC can change the code as any option can: they are part of the identity, so of the key.
+         */
         end.output.data[strcspn(end.output.data, "\n")] = '\0';
         size_t used = (size_t)snprintf(out, capacity, "%s", end.output.data);
         const char *word = cc.words;

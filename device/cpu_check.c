@@ -40,8 +40,8 @@ static double read_i8(const void *from, size_t i)
 }
 
 static double (*const read_of[NT_DTYPE_COUNT])(const void *from, size_t i) = {
-    [NT_F64] = read_f64,      [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BFLOAT16] = read_bf16,
-    [NT_F8E4M3] = read_e4m3,  [NT_I32] = read_i32, [NT_I8] = read_i8,
+    [NT_F64] = read_f64,     [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BFLOAT16] = read_bf16,
+    [NT_F8E4M3] = read_e4m3, [NT_I32] = read_i32, [NT_I8] = read_i8,
 };
 
 /* ---- comparison -------------------------------------------------------------------------------------------------------- */
@@ -51,8 +51,8 @@ typedef struct compare_job {
     nt_compare_result *part; /* [threads] */
 } compare_job;
 
-/* |out - ref| / bound. NaN and Inf on either side are infinitely wrong, whatever the bound: the difference is then NaN or
- * Inf, and Inf / Inf is NaN again. With a bound of 0 only equality is right. */
+/* |out - ref| / bound. NaN and Inf on either side are infinitely wrong, whatever the bound: the difference is then NaN
+ * or Inf, and Inf / Inf is NaN again. With a bound of 0 only equality is right. */
 static double ratio_of(double out, double ref, double bound)
 {
     double difference = fabs(out - ref), ratio = difference == 0 ? 0 : difference / bound;

@@ -241,9 +241,9 @@ static nt_status run(nt_device *device, nt_module *module, const nt_plan *plan, 
 {
     nt_cpu_script script;
     size_t position = 0;
-    nt_status status = nt_cpu_script_make(prepare ? plan->prepare : plan->stage,
-                                          prepare ? plan->prepare_count : plan->stage_count, find_entry, module,
-                                          &script, err);
+    nt_status status =
+        nt_cpu_script_make(prepare ? plan->prepare : plan->stage, prepare ? plan->prepare_count : plan->stage_count,
+                           find_entry, module, &script, err);
     if (status == NT_OK)
         nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, binding, 1, &position, 1, 1, elapsed_ns});
     return status;
@@ -254,8 +254,8 @@ static nt_status sample(nt_device *device, const nt_sample_request *request, nt_
     nt_cpu_script script;
     if (request->ring_count == 0 || request->launches < 1)
         return nt_fail(err, NT_FAILED, "a sample needs a ring of at least one binding and at least one launch");
-    nt_status status = nt_cpu_script_make(request->plan->stage, request->plan->stage_count, find_entry,
-                                          request->module, &script, err);
+    nt_status status =
+        nt_cpu_script_make(request->plan->stage, request->plan->stage_count, find_entry, request->module, &script, err);
     if (status != NT_OK)
         return status;
     nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, request->ring, request->ring_count, request->position,
@@ -292,8 +292,7 @@ static nt_status floor_period(nt_device *device, double *period_ns, nt_error *er
     nt_status status = nt_cpu_script_make(&stage, 1, find_empty, NULL, &script, err);
     if (status != NT_OK)
         return status;
-    nt_cpu_series_run(device->pool,
-                      &(nt_cpu_series){&script, &none, 1, &position, FLOOR_LAUNCHES, FLOOR_SAMPLES, ns});
+    nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, &none, 1, &position, FLOOR_LAUNCHES, FLOOR_SAMPLES, ns});
     *period_ns = nt_median(ns, FLOOR_SAMPLES);
     return NT_OK;
 }

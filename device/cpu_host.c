@@ -53,8 +53,8 @@ static int64_t read_field(const char *path, const char *name)
     return value;
 }
 
-/* Path of `name` in this process's own cgroup (version 2), else in the root of the mount, which is the own group inside a
- * container. */
+/* Path of `name` in this process's own cgroup (version 2), else in the root of the mount, which is the own group inside
+ * a container. */
 static void cgroup_path(const char *name, char *out, size_t capacity)
 {
     char line[512];
@@ -259,8 +259,8 @@ static bool cpuinfo(const char *name, char *out, size_t capacity)
  * kernel and would make one machine look like two. */
 static bool feature_matters(const char *flag, bool x86)
 {
-    static const char *const families[] = {"sse",  "ssse3", "avx",  "fma",       "f16c", "bmi",   "amx", "gfni",
-                                           "vaes", "abm",   "adx",  "vpclmulqdq", "aes", "movbe", "popcnt"};
+    static const char *const families[] = {"sse",  "ssse3", "avx", "fma",        "f16c", "bmi",   "amx",   "gfni",
+                                           "vaes", "abm",   "adx", "vpclmulqdq", "aes",  "movbe", "popcnt"};
     if (!x86)
         return true;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
@@ -301,8 +301,10 @@ static void read_arch(nt_device_info *out, const char *machine)
     static const struct {
         const char *machine, *feature, *arch;
     } rows[] = {
-        {"x86_64", "avx512f", "x86-64-avx512"}, {"x86_64", "avx2", "x86-64-avx2"},
-        {"x86_64", "avx", "x86-64-avx"},        {"aarch64", "sve", "aarch64-sve"},
+        {"x86_64", "avx512f", "x86-64-avx512"},
+        {"x86_64", "avx2", "x86-64-avx2"},
+        {"x86_64", "avx", "x86-64-avx"},
+        {"aarch64", "sve", "aarch64-sve"},
     };
     nt_copy(out->arch, sizeof out->arch, strcmp(machine, "x86_64") == 0 ? "x86-64" : machine);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -19,7 +19,8 @@
 extern const char nt_embed_device_cpu_peak_cpu_c[];
 
 /* Many short samples rather than few long ones: on a shared machine only a short one has a chance to be left alone. */
-enum { SAMPLES = 128, SLICES = 16, BLOCK_BYTES = 4096 * 4, FORMAT = 1 };
+enum { SAMPLES = 128, SLICES = 16, STREAM_SAMPLES = 4 * SLICES, BLOCK_BYTES = 4096 * 4, FORMAT = 1 };
+static const size_t step_bytes = (size_t)SLICES * 3 * BLOCK_BYTES;
 static const double sample_ns = 2e5;
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------- */
@@ -64,8 +65,8 @@ static void peaks_store(const nt_device_info *info)
     char path[NT_PATH_BYTES];
     if (peaks_path(info, path, sizeof path, NULL) != NT_OK)
         return;
-    json_t *file = json_pack("{s:i, s:s, s:I}", "format", FORMAT, "name", info->name, "cores",
-                             (json_int_t)info->sm_count);
+    json_t *file =
+        json_pack("{s:i, s:s, s:I}", "format", FORMAT, "name", info->name, "cores", (json_int_t)info->sm_count);
     set_number(file, "fp32_flops", info->peak_flops[NT_FP32]);
     set_number(file, "int8_ops", info->peak_flops[NT_INT8]);
     set_number(file, "dram_bytes_per_s", info->dram_peak_bytes_per_s);
@@ -134,14 +135,14 @@ static double measure_operations(nt_cpu_pool *pool, void *library, const char *e
         return NAN;
     memset(memory, 0, bytes);
     nt_binding binding = {{[NT_ROLE_OUT] = (uint64_t)(uintptr_t)memory}};
-    const double *work = (const double *)(memory + (size_t)threads * 64);
+    const double *work = (const void *)(memory + (size_t)threads * 64);
     double per_s = operations_per_s(pool, library, entry, &binding, work);
     free(memory);
     return per_s;
 }
 
-/* Together more than four times the last-level cache, at most 1 GiB; 0 when that is more than a quarter of what is free.
- * A whole number of slices, each of three arrays of whole blocks. */
+/* Together more than four times the last-level cache, at most 1 GiB; 0 when that is more than a quarter of what is
+ * free. A whole number of slices, each of three arrays of whole blocks. */
 static size_t stream_bytes(const nt_device_info *info)
 {
     int64_t bytes = info->l2_bytes == NT_UNKNOWN ? (int64_t)256 << 20 : 5 * info->l2_bytes;
@@ -150,7 +151,7 @@ static size_t stream_bytes(const nt_device_info *info)
     bytes = bytes < ((int64_t)48 << 20) ? (int64_t)48 << 20 : bytes;
     if (free_bytes != NT_UNKNOWN && bytes > free_bytes / 4)
         return 0;
-    return (size_t)bytes / (SLICES * 3 * BLOCK_BYTES) * (SLICES * 3 * BLOCK_BYTES);
+    return (size_t)bytes / step_bytes * step_bytes;
 }
 
 typedef struct touch_job {
@@ -178,7 +179,7 @@ static double measure_stream(nt_cpu_pool *pool, void *library, const nt_device_i
         posix_memalign((void **)&memory, (size_t)2 << 20, bytes + (size_t)nt_cpu_pool_threads(pool) * 64) != 0)
         return NAN;
     madvise(memory, bytes, MADV_HUGEPAGE); /* as the buffers of a sweep */
-    nt_cpu_pool_run(pool, touch, &(touch_job){(float *)memory, bytes / sizeof(float)});
+    nt_cpu_pool_run(pool, touch, &(touch_job){(void *)memory, bytes / sizeof(float)});
     nt_binding ring[SLICES] = {{{0}}};
     for (size_t i = 0; i < SLICES; i++) {
         ring[i].address[NT_ROLE_IN] = (uint64_t)(uintptr_t)(memory + i * slice);
@@ -192,8 +193,8 @@ static double measure_stream(nt_cpu_pool *pool, void *library, const nt_device_i
     nt_stage_kernel(&read, "stream_read", 3 * blocks, 1, 1, 1, 1, 1);
     nt_stage_arg_buffer(&read, NT_ROLE_OUT, 0);
     nt_stage_arg_buffer(&read, NT_ROLE_IN, 0);
-    double triad_ns = best_ns(pool, library, &triad, ring, SLICES, 4 * SLICES);
-    double read_ns = best_ns(pool, library, &read, ring, SLICES, 4 * SLICES);
+    double triad_ns = best_ns(pool, library, &triad, ring, SLICES, STREAM_SAMPLES);
+    double read_ns = best_ns(pool, library, &read, ring, SLICES, STREAM_SAMPLES);
     free(memory);
     return (double)slice / fmin(triad_ns, read_ns) * 1e9;
 }

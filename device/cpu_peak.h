@@ -7,7 +7,8 @@
 #include "core/record.h"
 #include "device/cpu_pool.h"
 
-/* Fills the peaks of `info` from the cache folder; when they are not there they stay unknown and peak_source says so. */
+/* Fills the peaks of `info` from the cache folder; when they are not there they stay unknown and peak_source says so.
+ */
 void nt_cpu_peaks_load(nt_device_info *info);
 
 /* Measures what is not in the cache folder yet and keeps it. Fails only when the loops do not compile or load; what

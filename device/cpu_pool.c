@@ -35,8 +35,8 @@ typedef struct worker {
 } worker;
 
 struct nt_cpu_pool {
-    gate start;   /* one more for each job */
-    gate passed;  /* one more for each time everybody arrived */
+    gate start;  /* one more for each job */
+    gate passed; /* one more for each time everybody arrived */
     _Alignas(LINE_BYTES) _Atomic uint32_t arrived;
     _Alignas(LINE_BYTES) nt_cpu_job job; /* NULL: end */
     void *context;

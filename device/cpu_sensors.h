@@ -7,7 +7,7 @@
 typedef struct nt_cpu_sensors {
     char temperature_path[128]; /* millidegrees; empty when there is no sensor */
     double begin_s;
-    double begin_mj;            /* NAN without a counter that can be read */
+    double begin_mj; /* NAN without a counter that can be read */
 } nt_cpu_sensors;
 
 void nt_cpu_sensors_find(nt_cpu_sensors *out);

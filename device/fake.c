@@ -1,5 +1,5 @@
-/* fake.c: nt_device_fake_ops. Memory is real host memory, so uploads, fills and guard zones behave; kernels are not run,
- * so comparisons find no fault except one that was planted (fake.h). */
+/* fake.c: nt_device_fake_ops. Memory is real host memory, so uploads, fills and guard zones behave; kernels are not
+ * run, so comparisons find no fault except one that was planted (fake.h). */
 #include "device/fake.h"
 
 #include "core/mem.h"
@@ -101,8 +101,7 @@ static nt_status memory_free(nt_device *device, size_t *free_bytes, nt_error *er
 static nt_status alloc(nt_device *device, size_t bytes, nt_mem *out, nt_error *err)
 {
     void *memory;
-    if (bytes > memory_bytes - device->used_bytes ||
-        posix_memalign(&memory, sizeof(block), sizeof(block) + bytes) != 0)
+    if (bytes > memory_bytes - device->used_bytes || posix_memalign(&memory, sizeof(block), sizeof(block) + bytes) != 0)
         return nt_fail(err, NT_NO_MEMORY, "%zu bytes are needed and %zu are available", bytes,
                        memory_bytes - device->used_bytes);
     ((block *)memory)->bytes = bytes;
@@ -218,8 +217,9 @@ static nt_status suffer(nt_fake_fault fault, nt_error *err)
         signal(SIGSEGV, SIG_DFL); /* also where a sanitizer has put its own handler */
         raise(SIGSEGV);
     }
-    while (fault == NT_FAKE_HANG)
-        pause();
+    if (fault == NT_FAKE_HANG)
+        for (;;)
+            pause();
     if (fault == NT_FAKE_LOST)
         return nt_fail(err, NT_DEVICE_LOST, "the fake device is lost, as NNTUNE_FAKE_FAULT asks");
     if (fault == NT_FAKE_LAUNCH)

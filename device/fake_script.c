@@ -1,5 +1,5 @@
-/* fake_script.c: what happens on the fake device and when: its compiler, its times, its count of runs and the faults that
- * tests plant. */
+/* fake_script.c: what happens on the fake device and when: its compiler, its times, its count of runs and the faults
+ * that tests plant. */
 #include "device/fake.h"
 
 #include "core/hash.h"

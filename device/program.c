@@ -22,8 +22,6 @@
 
 enum { OUTPUT_LIMIT = 65536, MAX_ENVIRONMENT = 4096, CANNOT_EXEC = 127 };
 
-extern char **environ;
-
 bool nt_program_find(const char *name, char *out, size_t capacity)
 {
     struct stat info;

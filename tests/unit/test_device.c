@@ -32,9 +32,23 @@ static void test_names(void **state)
 static void test_wrong_names(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"",        "gpu",     "cud",      "cuda:",   "cuda:x",    "cuda:-1", "cuda:+1",
-                                        "cuda: 1", "cuda:1x", "cuda:1:2", "cpu:0",   "cuda:5000", "CPU",     ":1",
-                                        "all",     "fake:1",  "cuda:99999999999999999999"};
+    static const char *const wrong[] = {"",
+                                        "gpu",
+                                        "cud",
+                                        "cuda:",
+                                        "cuda:x",
+                                        "cuda:-1",
+                                        "cuda:+1",
+                                        "cuda: 1",
+                                        "cuda:1x",
+                                        "cuda:1:2",
+                                        "cpu:0",
+                                        "cuda:5000",
+                                        "CPU",
+                                        ":1",
+                                        "all",
+                                        "fake:1",
+                                        "cuda:99999999999999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         nt_device_kind kind;
         int ordinal;

@@ -112,7 +112,8 @@ static void race_child(int child)
     for (int i = 0; i < 60; i++) {
         nt_cache_entry entry = figures(), out;
         snprintf(key, sizeof key, "%032x", 0x7000 + i);
-        if (nt_cache_put(key, &entry, ".so", code, sizeof code, NULL) != NT_OK || nt_cache_get(key, &out, NULL) != NT_OK)
+        if (nt_cache_put(key, &entry, ".so", code, sizeof code, NULL) != NT_OK ||
+            nt_cache_get(key, &out, NULL) != NT_OK)
             _exit(1);
     }
     _exit(0);
@@ -237,8 +238,12 @@ static void test_cap_text(void **state)
     static const struct {
         const char *text;
         int64_t bytes;
-    } rows[] = {{"123456", 123456},           {"2G", (int64_t)2 << 30},       {"3K", 3072},
-                {"nonsense", (int64_t)4 << 30}, {"-1", (int64_t)4 << 30},     {"", (int64_t)4 << 30},
+    } rows[] = {{"123456", 123456},
+                {"2G", (int64_t)2 << 30},
+                {"3K", 3072},
+                {"nonsense", (int64_t)4 << 30},
+                {"-1", (int64_t)4 << 30},
+                {"", (int64_t)4 << 30},
                 {"9999999999T", (int64_t)4 << 30}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         setenv("NNTUNE_CACHE_BYTES", rows[i].text, 1);
@@ -272,10 +277,14 @@ static void test_unwritable_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),           TEST(test_failure_is_remembered),
-        TEST(test_race),                 TEST(test_damage_is_found),
-        TEST(test_least_recently_used_go), TEST(test_insertions_keep_the_cap),
-        TEST(test_leftovers_go),         TEST(test_cap_text),
+        TEST(test_round_trip),
+        TEST(test_failure_is_remembered),
+        TEST(test_race),
+        TEST(test_damage_is_found),
+        TEST(test_least_recently_used_go),
+        TEST(test_insertions_keep_the_cap),
+        TEST(test_leftovers_go),
+        TEST(test_cap_text),
         TEST(test_unwritable_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_device_cc.c: the system's C compiler through nt_compile: code that works, code that does not, and code that would
- * never end or eat all memory. */
+/* test_device_cc.c: the system's C compiler through nt_compile: code that works, code that does not, and code that
+ * would never end or eat all memory. */
 #include "device/cc.h"
 #include "device/program.h"
 
@@ -97,8 +97,9 @@ static void test_compiles_and_remembers(void **state)
     (void)state;
     nt_artefact artefact, again;
     nt_error err = {0};
-    nt_compile_request request = request_of("#include <math.h>\nfloat twice(float x) { return FACTOR * x + floorf(x * 0); }",
-                                            "-DFACTOR=2 -DNT_PRECISION_FP32=1");
+    nt_compile_request request =
+        request_of("#include <math.h>\nfloat twice(float x) { return FACTOR * x + floorf(x * 0); }",
+                   "-DFACTOR=2 -DNT_PRECISION_FP32=1");
     assert_int_equal(nt_compile_lookup(&request, &artefact, &err), NT_NOT_FOUND);
     assert_int_equal(nt_compile(&request, &artefact, &err), NT_OK);
     assert_false(artefact.cached);
@@ -293,11 +294,16 @@ static void test_program_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_compiles_and_remembers), TEST(test_key_holds_what_the_code_depends_on),
-        TEST(test_error_names_its_line),   TEST(test_deadline_kills_all),
-        TEST(test_compiler_dies_with_us),  TEST(test_memory_limit),
-        TEST(test_no_compiler),            TEST(test_command_of_several_words),
-        TEST(test_assembly),               TEST(test_program_end),
+        TEST(test_compiles_and_remembers),
+        TEST(test_key_holds_what_the_code_depends_on),
+        TEST(test_error_names_its_line),
+        TEST(test_deadline_kills_all),
+        TEST(test_compiler_dies_with_us),
+        TEST(test_memory_limit),
+        TEST(test_no_compiler),
+        TEST(test_command_of_several_words),
+        TEST(test_assembly),
+        TEST(test_program_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

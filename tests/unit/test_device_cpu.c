@@ -29,7 +29,8 @@ static const char source[] =
     /* reads what other threads wrote in the stage before; a[n] counts disagreements */
     "void check_others(ARGS) { int32_t *a = BUFFER(0), n = *(int32_t *)args[1];\n"
     "  for (int64_t i = begin; i < end; i++)\n"
-    "    if (__atomic_load_n(&a[n - 1 - i], __ATOMIC_RELAXED) != a[i]) __atomic_fetch_add(&a[n], 1, __ATOMIC_RELAXED); }\n"
+    "    if (__atomic_load_n(&a[n - 1 - i], __ATOMIC_RELAXED) != a[i]) __atomic_fetch_add(&a[n], 1, __ATOMIC_RELAXED); "
+    "}\n"
     "void arguments(ARGS) { double *out = *(double **)args[0];\n"
     "  out[0] = *(int32_t *)args[1]; out[1] = (double)*(int64_t *)args[2]; out[2] = *(float *)args[3];\n"
     "  out[3] = BUFFER(4)[0]; }\n";
@@ -45,8 +46,7 @@ static nt_module *compile_and_load(const char *text)
     nt_artefact artefact;
     nt_module *out = NULL;
     nt_error err = {0};
-    nt_compile_request request = {NT_DEVICE_CPU,  "test",         text, "", info->arch,
-                                  info->compiler, info->features, 60};
+    nt_compile_request request = {NT_DEVICE_CPU, "test", text, "", info->arch, info->compiler, info->features, 60};
     if (nt_compile(&request, &artefact, &err) != NT_OK || ops->module_load(device, artefact.path, &out, &err) != NT_OK)
         fprintf(stderr, "%s\n", err.what);
     return out;

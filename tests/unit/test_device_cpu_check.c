@@ -1,5 +1,5 @@
-/* test_device_cpu_check.c: the comparison on the cpu against hand-made outputs: what passes, what never may. Three threads
- * share one core here, so ranges meet inside the data and threads do wait for each other. */
+/* test_device_cpu_check.c: the comparison on the cpu against hand-made outputs: what passes, what never may. Three
+ * threads share one core here, so ranges meet inside the data and threads do wait for each other. */
 #include "device/cpu_check.h"
 
 #include "core/convert.h"

@@ -1,5 +1,5 @@
-/* test_device_fake.c: the fake device does what the tests built on it rely on: equal times in every process, a space with
- * one best place, and faults exactly when they are due. */
+/* test_device_fake.c: the fake device does what the tests built on it rely on: equal times in every process, a space
+ * with one best place, and faults exactly when they are due. */
 #include "device/fake.h"
 
 #include "core/mem.h"
