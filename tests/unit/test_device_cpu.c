@@ -73,6 +73,7 @@ static int close_all(void **state)
     ops->module_unload(device, module);
     ops->close(device);
     nt_cache_scratch_done(base);
+    strcpy(base + strlen(base) - 6, "XXXXXX");
     return 0;
 }
 
@@ -378,6 +379,6 @@ int main(void)
         cmocka_unit_test(test_conditions),
     };
     ops = nt_device_ops_of(NT_DEVICE_CPU);
-    return cmocka_run_group_tests(closed, make_folder, remove_folder) +
-           cmocka_run_group_tests(open, open_all, close_all);
+    return cmocka_run_group_tests(open, open_all, close_all) +
+           cmocka_run_group_tests(closed, make_folder, remove_folder);
 }
