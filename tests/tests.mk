@@ -21,5 +21,4 @@ asan:
 	@sh tools/install_deps.sh build test
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" unit
 -include tests/bench.mk
--include tests/lint.mk
 -include tests/gpu.mk

@@ -3,7 +3,7 @@
 . "$TESTS/process_lib.sh"
 export NNTUNE_FAKE_COMPILE_MS=15 NNTUNE_FAKE_LOG="$PWD/loads"
 budget=2000
-sweep() { "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --param "waves=1,2" --budget $budget --seed 3 --db t.db -q "$@"; }
+sweep() { exec "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --param "waves=1,2" --budget $budget --seed 3 --db t.db -q "$@"; }
 seed=${KILL_SEED:-$(date +%N | sed 's/^0*//')}; echo "KILL_SEED=$seed"
 random() { seed=$(((seed * 1103515245 + 12345) % 2147483648)); echo $(((seed / 65536) % $1)); }
 coordinator_kills=0
@@ -27,7 +27,7 @@ for i in $(seq 20); do
 done
 at_least "trials after 20 kills" "$(count t.db 'select count(*) from trial')" 20
 budget=$(($(count t.db 'select count(*) from trial') + 20))
-sweep --resume > out
+(sweep --resume) > out
 sound t.db
 no_twice t.db
 equal runs "$(count t.db 'select count(*) from run')" 1
