@@ -12,6 +12,7 @@ const int nt_layer_count = sizeof nt_layers / sizeof nt_layers[0];
 extern const nt_kernel nt_kernel_conv3x3_cpu_direct, nt_kernel_conv3x3_cpu_im2col, nt_kernel_conv3x3_cpu_winograd;
 extern const nt_kernel nt_kernel_conv3x3_cuda_direct, nt_kernel_conv3x3_cuda_igemm, nt_kernel_conv3x3_cuda_fault;
 extern const nt_kernel nt_kernel_conv3x3_fake;
+extern const nt_kernel nt_kernel_conv3x3_cuda_wgmma;
 
 const nt_kernel *const nt_kernels[] = {
     &nt_kernel_conv3x3_cpu_direct,
@@ -19,6 +20,7 @@ const nt_kernel *const nt_kernels[] = {
     &nt_kernel_conv3x3_cpu_winograd,
     &nt_kernel_conv3x3_cuda_direct,
     &nt_kernel_conv3x3_cuda_igemm,
+    &nt_kernel_conv3x3_cuda_wgmma,
     &nt_kernel_conv3x3_cuda_fault,
     &nt_kernel_conv3x3_fake,
 };

@@ -1,9 +1,10 @@
-/* wgmma.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product on the tensor cores of compute capability 9.0a. Comes
- * after tiles.cuh.
+/* wgmma.cu: conv3x3 (stride 1, pad 1, NHWC) as a matrix product by wgmma, compute capability 9.0 alone. Comes after
+ * tiles.cuh.
  *
  * A block computes TILE_M pixels x TILE_N output channels in GROUPS_M x GROUPS_N groups of four warps. The tensor cores
- * read the tiles from shared memory by themselves, one tile behind the copies' barrier: while a tile is multiplied, the
- * next is already there, and a stage is filled again only when everybody is two tiles further. */
+ * read tiles from shared memory by themselves while the same warps start the copies of later tiles. At the barrier of a
+ * tile everybody has seen the end of the tile before the last, so that one's stage is filled next. Macros: the
+ * parameters of cuda_wgmma.c and those of tiles.cuh. */
 
 #define K_STEPS (ROW_BYTES / 32)         /* wgmma steps of a tile */
 #define M_TILES (TILE_M / GROUPS_M / 64) /* wgmma tiles of a group */
