@@ -72,6 +72,6 @@ uint64_t nt_candidates_position(const nt_candidates *candidates, nt_candidate ca
 
 bool nt_candidates_excluded(const nt_candidates *candidates, uint64_t position)
 {
-    return candidates->excluded_count > 0 && bsearch(&position, candidates->excluded, candidates->excluded_count,
-                                                     sizeof position, by_position) != NULL;
+    return candidates->excluded_count > 0 &&
+           bsearch(&position, candidates->excluded, candidates->excluded_count, sizeof position, by_position) != NULL;
 }

@@ -8,8 +8,8 @@
 typedef struct nt_candidates {
     int kernel_count;
     const nt_space **space;
-    uint64_t *first;     /* [kernel_count + 1] position of each space's first candidate; the last is the end */
-    uint64_t *excluded;  /* positions, ascending, each once */
+    uint64_t *first;    /* [kernel_count + 1] position of each space's first candidate; the last is the end */
+    uint64_t *excluded; /* positions, ascending, each once */
     size_t excluded_count;
 } nt_candidates;
 

@@ -44,11 +44,11 @@ typedef struct nt_expr_value {
 } nt_expr_value;
 
 /* X(name, text) */
-#define NT_EXPR_FAULT_MAP(X)                                     \
-    X(NONE, "no fault")                                          \
-    X(DIVISION, "division by zero")                              \
-    X(OVERFLOW, "a number beyond 64 bits")                       \
-    X(TYPE, "operands of kinds that do not go together")         \
+#define NT_EXPR_FAULT_MAP(X)                             \
+    X(NONE, "no fault")                                  \
+    X(DIVISION, "division by zero")                      \
+    X(OVERFLOW, "a number beyond 64 bits")               \
+    X(TYPE, "operands of kinds that do not go together") \
     X(DOMAIN, "an argument outside the function's domain")
 
 typedef enum nt_expr_fault_code {
@@ -71,8 +71,7 @@ typedef struct nt_expr nt_expr;
 
 /* Compiles `text`; names resolve to their position in `symbols` (the first of equal ones). NT_USAGE names the column,
  * what is wrong and, for an unknown name, the nearest and the right ones. Free with nt_expr_free. */
-nt_status nt_expr_compile(const char *text, const char *const *symbols, int symbol_count, nt_expr **out,
-                          nt_error *err);
+nt_status nt_expr_compile(const char *text, const char *const *symbols, int symbol_count, nt_expr **out, nt_error *err);
 void nt_expr_free(nt_expr *expr); /* NULL allowed */
 
 const char *nt_expr_text(const nt_expr *expr);

@@ -20,7 +20,7 @@ static int order_whole_real(int64_t a, double b)
         return order_of(b > 0, b < 0);
     int64_t down = (int64_t)b; /* towards zero; the rest decides between equals */
     double rest = b - (double)down;
-    return a != down ? order_of(a < down, a > down) : order_of(rest > 0, rest < 0);
+    return a != down ? order_of(a<down, a> down) : order_of(rest > 0, rest < 0);
 }
 
 static int order_reversed(int order)
@@ -31,10 +31,10 @@ static int order_reversed(int order)
 static int order_numbers(nt_expr_value a, nt_expr_value b)
 {
     if (nt_expr_is_whole(a))
-        return nt_expr_is_whole(b) ? order_of(a.i < b.i, a.i > b.i) : order_whole_real(a.i, b.r);
+        return nt_expr_is_whole(b) ? order_of(a.i<b.i, a.i> b.i) : order_whole_real(a.i, b.r);
     if (nt_expr_is_whole(b))
         return order_reversed(order_whole_real(b.i, a.r));
-    return isnan(a.r) || isnan(b.r) ? NT_ORDER_NONE : order_of(a.r < b.r, a.r > b.r);
+    return isnan(a.r) || isnan(b.r) ? NT_ORDER_NONE : order_of(a.r<b.r, a.r> b.r);
 }
 
 static int order_values(nt_expr_value a, nt_expr_value b);
@@ -47,7 +47,7 @@ static int order_lists(nt_expr_value a, nt_expr_value b)
         if (order != NT_ORDER_EQUAL)
             return order;
     }
-    return order_of(a.count < b.count, a.count > b.count);
+    return order_of(a.count<b.count, a.count> b.count);
 }
 
 /* 0 when either is unknown, so that no comparison accepts it. */
@@ -59,7 +59,7 @@ static int order_values(nt_expr_value a, nt_expr_value b)
         return 0;
     if (a.kind == NT_EXPR_STRING && b.kind == NT_EXPR_STRING) {
         int difference = strcmp(a.s, b.s);
-        return order_of(difference < 0, difference > 0);
+        return order_of(difference<0, difference> 0);
     }
     return a.kind == NT_EXPR_LIST && b.kind == NT_EXPR_LIST ? order_lists(a, b) : NT_ORDER_MISMATCH;
 }
@@ -132,8 +132,8 @@ static nt_expr_value argument(nt_expr_state *state, const nt_expr_node *node)
 }
 
 /* Keeps in *best whichever of it and `item` stands as `wanted`; the first of equal ones, as Python does. */
-static bool take_extreme(nt_expr_state *state, const nt_expr_node *node, int wanted, bool is_first,
-                         nt_expr_value item, nt_expr_value *best)
+static bool take_extreme(nt_expr_state *state, const nt_expr_node *node, int wanted, bool is_first, nt_expr_value item,
+                         nt_expr_value *best)
 {
     if (is_first || item.kind >= NT_EXPR_UNKNOWN) {
         *best = item;

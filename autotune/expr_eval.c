@@ -24,19 +24,22 @@ static nt_expr_value add_whole(nt_expr_state *state, const nt_expr_node *node, i
 static nt_expr_value subtract_whole(nt_expr_state *state, const nt_expr_node *node, int64_t a, int64_t b)
 {
     int64_t difference;
-    return __builtin_sub_overflow(a, b, &difference) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW) : nt_expr_whole(difference);
+    return __builtin_sub_overflow(a, b, &difference) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW)
+                                                     : nt_expr_whole(difference);
 }
 
 static nt_expr_value multiply_whole(nt_expr_state *state, const nt_expr_node *node, int64_t a, int64_t b)
 {
     int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW) : nt_expr_whole(product);
+    return __builtin_mul_overflow(a, b, &product) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW)
+                                                  : nt_expr_whole(product);
 }
 
 /* Beyond 2^53 the 64-bit mantissa of long double keeps both operands exact. */
 static nt_expr_value divide_whole(nt_expr_state *state, const nt_expr_node *node, int64_t a, int64_t b)
 {
-    return b == 0 ? nt_expr_fail(state, node, NT_EXPR_FAULT_DIVISION) : nt_expr_real((double)((long double)a / (long double)b));
+    return b == 0 ? nt_expr_fail(state, node, NT_EXPR_FAULT_DIVISION)
+                  : nt_expr_real((double)((long double)a / (long double)b));
 }
 
 static nt_expr_value floor_divide_whole(nt_expr_state *state, const nt_expr_node *node, int64_t a, int64_t b)
@@ -65,7 +68,8 @@ static nt_expr_value power_real(nt_expr_state *state, const nt_expr_node *node, 
     if (a < 0 && isfinite(a) && isfinite(b) && floor(b) != b) /* a complex number in Python */
         return nt_expr_fail(state, node, NT_EXPR_FAULT_DOMAIN);
     double result = pow(a, b);
-    return isinf(result) && isfinite(a) && isfinite(b) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW) : nt_expr_real(result);
+    return isinf(result) && isfinite(a) && isfinite(b) ? nt_expr_fail(state, node, NT_EXPR_FAULT_OVERFLOW)
+                                                       : nt_expr_real(result);
 }
 
 static nt_expr_value power_whole(nt_expr_state *state, const nt_expr_node *node, int64_t a, int64_t b)
@@ -200,12 +204,18 @@ static nt_expr_truth truth(nt_expr_value v)
 {
     switch ((nt_expr_kind)v.kind) {
     case NT_EXPR_INT:
-    case NT_EXPR_BOOL: return v.i != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
-    case NT_EXPR_REAL: return v.r != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
-    case NT_EXPR_STRING: return v.s[0] != '\0' ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
-    case NT_EXPR_LIST: return v.count != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
-    case NT_EXPR_UNKNOWN: return NT_EXPR_IS_UNKNOWN;
-    case NT_EXPR_FAULT: break;
+    case NT_EXPR_BOOL:
+        return v.i != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
+    case NT_EXPR_REAL:
+        return v.r != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
+    case NT_EXPR_STRING:
+        return v.s[0] != '\0' ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
+    case NT_EXPR_LIST:
+        return v.count != 0 ? NT_EXPR_IS_TRUE : NT_EXPR_IS_FALSE;
+    case NT_EXPR_UNKNOWN:
+        return NT_EXPR_IS_UNKNOWN;
+    case NT_EXPR_FAULT:
+        break;
     }
     return NT_EXPR_IS_FAULT;
 }
@@ -301,7 +311,8 @@ static nt_expr_value run(const nt_expr *expr, const nt_expr_value *values, nt_ex
         if (result.kind == NT_EXPR_FAULT)
             *out = (nt_expr_fault){state.fault.code, nt_expr_column(expr->text, (size_t)state.fault.column)};
     }
-    return result;
+    /* No value points to the state itself. */
+    return result; /* cppcheck-suppress returnDanglingLifetime */
 }
 
 bool nt_expr_eval(const nt_expr *expr, const nt_expr_value *values, nt_expr_value *out, nt_expr_fault *out_fault)
@@ -335,10 +346,14 @@ nt_expr_value nt_expr_of_int(int64_t i)
 nt_expr_value nt_expr_of_value(nt_value value)
 {
     switch (value.kind) {
-    case NT_VALUE_INT: return nt_expr_whole(value.i);
-    case NT_VALUE_BOOL: return nt_expr_boolean(value.i != 0);
-    case NT_VALUE_REAL: return nt_expr_real(value.r);
-    case NT_VALUE_STRING: return (nt_expr_value){.kind = NT_EXPR_STRING, .s = value.s};
+    case NT_VALUE_INT:
+        return nt_expr_whole(value.i);
+    case NT_VALUE_BOOL:
+        return nt_expr_boolean(value.i != 0);
+    case NT_VALUE_REAL:
+        return nt_expr_real(value.r);
+    case NT_VALUE_STRING:
+        return (nt_expr_value){.kind = NT_EXPR_STRING, .s = value.s};
     }
     return nt_expr_unknown();
 }

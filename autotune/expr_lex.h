@@ -42,7 +42,7 @@ typedef enum nt_token {
 
 typedef struct nt_expr_lexer {
     const char *text;
-    char *letters;       /* where the next text literal is written */
+    char *letters; /* where the next text literal is written */
     nt_error *err;
     size_t at;           /* next byte to read */
     nt_token is;         /* the token read last */

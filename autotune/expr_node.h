@@ -16,7 +16,13 @@ typedef struct nt_expr_state {
 typedef nt_expr_value nt_expr_node_fn(nt_expr_state *state, const nt_expr_node *node);
 
 /* How two values may stand to each other, as bits so that a comparison is the set of those it accepts. */
-enum { NT_ORDER_LESS = 1, NT_ORDER_EQUAL = 2, NT_ORDER_GREATER = 4, NT_ORDER_NONE = 8 /* NaN */, NT_ORDER_MISMATCH = 16 };
+enum {
+    NT_ORDER_LESS = 1,
+    NT_ORDER_EQUAL = 2,
+    NT_ORDER_GREATER = 4,
+    NT_ORDER_NONE = 8 /* NaN */,
+    NT_ORDER_MISMATCH = 16
+};
 enum {
     NT_COMPARE_EQUAL = NT_ORDER_EQUAL,
     NT_COMPARE_UNEQUAL = NT_ORDER_LESS | NT_ORDER_GREATER | NT_ORDER_NONE | NT_ORDER_MISMATCH,
@@ -33,7 +39,7 @@ typedef struct nt_expr_arithmetic {
 struct nt_expr_node {
     nt_expr_node_fn *eval;
     nt_expr_node *first, *next;
-    uint32_t count;   /* children */
+    uint32_t count; /* children */
     uint16_t depth;
     uint16_t position; /* byte offset in the text */
     uint32_t slot;

@@ -1,5 +1,5 @@
-/* expr_parse.c: the grammar, one function per level of precedence. The first error wins; after it every function returns
- * NULL. */
+/* expr_parse.c: the grammar, one function per level of precedence. The first error wins; after it every function
+ * returns NULL. */
 #include "autotune/expr_parse.h"
 
 #include <string.h>
@@ -100,7 +100,8 @@ static nt_expr_node *parse_call(nt_expr_parser *p, size_t start, size_t end)
     if (node->count >= function->least && node->count <= function->most)
         return nt_expr_folded(node);
     nt_str problem = {0};
-    nt_str_addf(&problem, "%s() takes %s", function->name, function->most == 1 ? "one argument" : "one argument or more");
+    nt_str_addf(&problem, "%s() takes %s", function->name,
+                function->most == 1 ? "one argument" : "one argument or more");
     nt_expr_fail_at(&p->lex, start, nt_str_text(&problem), NULL);
     nt_str_done(&problem);
     return NULL;
@@ -154,8 +155,8 @@ static nt_expr_node *parse_atom(nt_expr_parser *p)
 
 /* ---- operators, from the tightest ------------------------------------------------------------------------------ */
 
-static nt_expr_node *binary(nt_expr_parser *p, const nt_expr_arithmetic *arithmetic, size_t position, nt_expr_node *left,
-                            nt_expr_node *right)
+static nt_expr_node *binary(nt_expr_parser *p, const nt_expr_arithmetic *arithmetic, size_t position,
+                            nt_expr_node *left, nt_expr_node *right)
 {
     if (left == NULL || right == NULL)
         return NULL;
@@ -219,7 +220,8 @@ static const operator_row term_operators[] = {
 static const operator_row sum_operators[] = {
     {NT_TOKEN_PLUS, &nt_expr_add}, {NT_TOKEN_MINUS, &nt_expr_subtract}, {NT_TOKEN_END, NULL}};
 
-static nt_expr_node *parse_left(nt_expr_parser *p, const operator_row *rows, nt_expr_node *(*operand)(nt_expr_parser *p))
+static nt_expr_node *parse_left(nt_expr_parser *p, const operator_row *rows,
+                                nt_expr_node *(*operand)(nt_expr_parser *p))
 {
     nt_expr_node *left = operand(p);
     while (left != NULL) {
@@ -249,14 +251,10 @@ static nt_expr_node *parse_sum(nt_expr_parser *p)
 static uint32_t parse_comparison_sign(nt_expr_parser *p)
 {
     static const uint32_t accepted[NT_TOKEN_COUNT] = {
-        [NT_TOKEN_LT] = NT_ORDER_LESS,
-        [NT_TOKEN_LE] = NT_ORDER_LESS | NT_ORDER_EQUAL,
-        [NT_TOKEN_GT] = NT_ORDER_GREATER,
-        [NT_TOKEN_GE] = NT_ORDER_GREATER | NT_ORDER_EQUAL,
-        [NT_TOKEN_EQ] = NT_COMPARE_EQUAL,
-        [NT_TOKEN_NE] = NT_COMPARE_UNEQUAL,
-        [NT_TOKEN_IN] = NT_COMPARE_IN,
-        [NT_TOKEN_NOT] = NT_COMPARE_NOT_IN,
+        [NT_TOKEN_LT] = NT_ORDER_LESS,    [NT_TOKEN_LE] = NT_ORDER_LESS | NT_ORDER_EQUAL,
+        [NT_TOKEN_GT] = NT_ORDER_GREATER, [NT_TOKEN_GE] = NT_ORDER_GREATER | NT_ORDER_EQUAL,
+        [NT_TOKEN_EQ] = NT_COMPARE_EQUAL, [NT_TOKEN_NE] = NT_COMPARE_UNEQUAL,
+        [NT_TOKEN_IN] = NT_COMPARE_IN,    [NT_TOKEN_NOT] = NT_COMPARE_NOT_IN,
     };
     uint32_t sign = accepted[p->lex.is];
     if (sign == 0)
@@ -297,7 +295,8 @@ static nt_expr_node *parse_not(nt_expr_parser *p)
     return parse_comparison(p);
 }
 
-static nt_expr_node *parse_junction(nt_expr_parser *p, nt_token token, nt_expr_node_fn *eval, nt_expr_node *(*operand)(nt_expr_parser *p))
+static nt_expr_node *parse_junction(nt_expr_parser *p, nt_token token, nt_expr_node_fn *eval,
+                                    nt_expr_node *(*operand)(nt_expr_parser *p))
 {
     nt_expr_node *last = operand(p), *node = NULL;
     size_t position = p->lex.start;

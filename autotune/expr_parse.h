@@ -1,4 +1,5 @@
-/* expr_parse.h: what the grammar (expr_parse.c) and the building of the tree (expr.c) share. No one else includes it. */
+/* expr_parse.h: what the grammar (expr_parse.c) and the building of the tree (expr.c) share. No one else includes it.
+ */
 #ifndef NT_EXPR_PARSE_H
 #define NT_EXPR_PARSE_H
 
@@ -19,8 +20,8 @@ nt_expr_node *nt_expr_parse(nt_expr_parser *p);
 nt_expr_node *nt_expr_new_node(nt_expr_parser *p, nt_expr_node_fn *eval, size_t position);
 nt_expr_node *nt_expr_new_constant(nt_expr_parser *p, nt_expr_value value, size_t position);
 
-/* Appends a child after `last`, its sibling (NULL for the first), and returns it. NULL: the child was NULL, which passes
- * an earlier failure on, or the tree has become too deep. */
+/* Appends a child after `last`, its sibling (NULL for the first), and returns it. NULL: the child was NULL, which
+ * passes an earlier failure on, or the tree has become too deep. */
 nt_expr_node *nt_expr_append(nt_expr_parser *p, nt_expr_node *node, nt_expr_node *last, nt_expr_node *child);
 
 /* Evaluates now what has only constant children. A fault stays in the tree: a condition may keep it from happening. */

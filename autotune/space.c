@@ -48,8 +48,7 @@ static void settle(nt_space_codes *codes, bool sorted)
 static nt_status fail_large(const nt_space_model *model, nt_space_ending ending, nt_error *err)
 {
     if (ending == NT_SPACE_TOO_MANY)
-        nt_fail(err, NT_USAGE, "kernel '%s' has more than %d legal configurations", model->kernel->name,
-                NT_SPACE_MOST);
+        nt_fail(err, NT_USAGE, "kernel '%s' has more than %d legal configurations", model->kernel->name, NT_SPACE_MOST);
     else
         nt_fail(err, NT_USAGE, "kernel '%s' has %llu combinations of parameter values, too many to search",
                 model->kernel->name, (unsigned long long)model->total);
@@ -196,8 +195,7 @@ void nt_space_why_not(const nt_space *space, const nt_config *config, char *out,
 
 /* ---- neighbours, rejections ------------------------------------------------------------------------------------- */
 
-size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourhood kind, uint64_t *out,
-                           size_t capacity)
+size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourhood kind, uint64_t *out, size_t capacity)
 {
     uint64_t code = code_at(space, index);
     size_t count = 0;

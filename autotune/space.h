@@ -41,7 +41,8 @@ bool nt_space_index(const nt_space *space, const nt_config *config, uint64_t *in
 void nt_space_why_not(const nt_space *space, const nt_config *config, char *out, size_t capacity);
 
 /* Legal configurations that differ in one parameter: HAMMING by any of its values, ADJACENT by the one kept before or
- * after its own. Ascending in the parameter, then in the value. Writes at most `capacity`; returns how many there are. */
+ * after its own. Ascending in the parameter, then in the value. Writes at most `capacity`; returns how many there are.
+ */
 typedef enum nt_neighbourhood { NT_NEIGHBOUR_HAMMING, NT_NEIGHBOUR_ADJACENT } nt_neighbourhood;
 size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourhood kind, uint64_t *out,
                            size_t capacity);

@@ -13,7 +13,8 @@ static void show_fixed(const nt_space_model *model, const nt_expr *expr, nt_str 
     for (int i = model->axis_count; i < model->symbol_count; i++)
         if (uses >> i & 1) {
             if (model->value[i].kind == NT_EXPR_INT)
-                nt_str_addf(out, "%s%s=%lld", out->length > 0 ? ", " : "", model->name[i], (long long)model->value[i].i);
+                nt_str_addf(out, "%s%s=%lld", out->length > 0 ? ", " : "", model->name[i],
+                            (long long)model->value[i].i);
             else
                 nt_str_addf(out, "%s%s unknown", out->length > 0 ? ", " : "", model->name[i]);
         }

@@ -16,9 +16,9 @@ typedef struct nt_space_axis {
 
 typedef struct nt_space_constraint {
     nt_expr *expr;
-    const char *why;  /* NULL for --where */
-    uint64_t params;  /* bit per parameter that it uses */
-    bool off;         /* left out of a search */
+    const char *why; /* NULL for --where */
+    uint64_t params; /* bit per parameter that it uses */
+    bool off;        /* left out of a search */
     int64_t pruned;
 } nt_space_constraint;
 

@@ -14,8 +14,10 @@ typedef struct search {
     nt_space_limits limits;
     nt_space_codes *codes; /* NULL: only whether there is one */
     int order[NT_MAX_PARAMS];
-    /* ready[d]: constraints to test when the first d parameters of the order have values; -1 ends. */
-    int *ready[NT_MAX_PARAMS + 1];
+    /* Constraints by the depth at which they are complete: test[first[d]] up to test[first[d + 1]] when the first d
+     * parameters of the order have values. */
+    int *test;
+    int first[NT_MAX_PARAMS + 2];
     uint64_t below[NT_MAX_PARAMS + 1]; /* combinations of the parameters not yet assigned at depth d */
     uint64_t work;
     uint64_t found;
@@ -49,12 +51,12 @@ static uint64_t cheapest_wait(const nt_space_model *model, uint64_t assigned)
     return best == NULL ? 0 : best->params & ~assigned;
 }
 
-/* The parameter with the fewest values among `candidates`, the first of equal ones. */
+/* The parameter with the fewest values among `candidates` (not none), the first of equal ones. */
 static int fewest_values(const nt_space_model *model, uint64_t candidates)
 {
-    int best = -1;
-    for (int i = 0; i < model->axis_count; i++)
-        if ((candidates >> i & 1) && (best < 0 || model->axis[i].count < model->axis[best].count))
+    int best = __builtin_ctzll(candidates);
+    for (int i = best + 1; i < model->axis_count; i++)
+        if ((candidates >> i & 1) && model->axis[i].count < model->axis[best].count)
             best = i;
     return best;
 }
@@ -74,24 +76,27 @@ static void choose_order(search *s)
             s->order[count++] = i;
 }
 
-static void choose_ready(search *s)
+/* How many parameters of the order must have values before a constraint can be tested. */
+static int complete_at(const search *s, const nt_space_constraint *constraint)
+{
+    uint64_t waiting = constraint->params;
+    int depth = 0;
+    while (waiting != 0)
+        waiting &= ~(UINT64_C(1) << s->order[depth++]);
+    return depth;
+}
+
+static void choose_tests(search *s)
 {
     const nt_space_model *model = s->model;
-    uint64_t assigned = 0, before = 0;
+    int count = 0;
+    s->test = nt_alloc_zero((size_t)model->constraint_count, sizeof *s->test);
     for (int depth = 0; depth <= model->axis_count; depth++) {
-        if (depth > 0)
-            assigned |= UINT64_C(1) << s->order[depth - 1];
-        s->ready[depth] = nt_alloc(((size_t)model->constraint_count + 1) * sizeof **s->ready);
-        int count = 0;
-        for (int i = 0; i < model->constraint_count; i++) {
-            const nt_space_constraint *constraint = &model->constraint[i];
-            bool complete = (constraint->params & ~assigned) == 0;
-            bool complete_before = depth > 0 && (constraint->params & ~before) == 0;
-            if (complete && !complete_before && !constraint->off)
-                s->ready[depth][count++] = i;
-        }
-        s->ready[depth][count] = -1;
-        before = assigned;
+        s->first[depth] = count;
+        for (int i = 0; i < model->constraint_count; i++)
+            if (!model->constraint[i].off && complete_at(s, &model->constraint[i]) == depth)
+                s->test[count++] = i;
+        s->first[depth + 1] = count;
     }
     s->below[model->axis_count] = 1;
     for (int depth = model->axis_count - 1; depth >= 0; depth--)
@@ -124,11 +129,12 @@ static void keep(search *s, uint64_t code)
 /* Tests what has become complete at this depth; charges all below to the first constraint that does not hold. */
 static bool survives(search *s, int depth)
 {
-    for (const int *i = s->ready[depth]; *i >= 0; i++) {
-        nt_expr_truth truth = nt_expr_test(s->model->constraint[*i].expr, s->model->value, NULL);
+    for (int i = s->first[depth]; i < s->first[depth + 1]; i++) {
+        nt_space_constraint *constraint = &s->model->constraint[s->test[i]];
+        nt_expr_truth truth = nt_expr_test(constraint->expr, s->model->value, NULL);
         if (truth == NT_EXPR_IS_TRUE || truth == NT_EXPR_IS_UNKNOWN)
             continue;
-        s->model->constraint[*i].pruned += (int64_t)s->below[depth];
+        constraint->pruned += (int64_t)s->below[depth];
         return false;
     }
     return true;
@@ -161,13 +167,12 @@ static void descend(search *s, int depth, uint64_t code)
 static void run(search *s)
 {
     choose_order(s);
-    choose_ready(s);
+    choose_tests(s);
     for (int i = 0; i < s->model->constraint_count; i++)
         s->model->constraint[i].pruned = 0;
     if (survives(s, 0))
         descend(s, 0, 0);
-    for (int depth = 0; depth <= s->model->axis_count; depth++)
-        free(s->ready[depth]);
+    free(s->test);
 }
 
 nt_space_ending nt_space_search(nt_space_model *model, nt_space_limits limits, nt_space_codes *codes, bool *sorted)

@@ -12,14 +12,14 @@ const int nt_strategy_count = sizeof nt_strategies / sizeof nt_strategies[0];
 nt_status nt_strategy_find(const char *name, const nt_strategy **out, nt_error *err)
 {
     const char *names[sizeof nt_strategies / sizeof nt_strategies[0]];
-    *out = name == NULL ? nt_strategies[0] : NULL;
-    for (int i = 0; i < nt_strategy_count && *out == NULL; i++) {
+    *out = NULL;
+    for (int i = 0; i < nt_strategy_count; i++) {
         names[i] = nt_strategies[i]->name;
-        if (strcmp(names[i], name) == 0)
+        if (name == NULL || strcmp(names[i], name) == 0) {
             *out = nt_strategies[i];
+            return NT_OK;
+        }
     }
-    if (*out != NULL)
-        return NT_OK;
     int nearest = nt_nearest(name, names, nt_strategy_count);
     nt_str hint = {0};
     if (nearest >= 0)

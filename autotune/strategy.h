@@ -1,9 +1,9 @@
 /* strategy.h: what a search strategy is: ask and tell.
  *
  * One instance searches one problem, over the union of its kernels' spaces: a candidate is a kernel and the number of a
- * configuration in its space. A strategy sees the spaces (sizes, parameters, legality, neighbours), its seed and what it
- * is told, and nothing else: no clock, no device, no file. Given the same setup and the same answers in the same order
- * it asks the same candidates.
+ * configuration in its space. A strategy sees the spaces (sizes, parameters, legality, neighbours), its seed and what
+ * it is told, and nothing else: no clock, no device, no file. Given the same setup and the same answers in the same
+ * order it asks the same candidates.
  *
  * To add one: a file with a const nt_strategy, and its row in strategies.c. */
 #ifndef NT_STRATEGY_H

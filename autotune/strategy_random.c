@@ -1,8 +1,8 @@
 /* strategy_random.c: uniform without replacement over all configurations of all kernels.
  *
  * A Fisher-Yates shuffle that remembers only the places it has changed: draw i swaps places i and j, j uniform in
- * [i, end), and gives what then stands at i. So every order is equally likely, and memory grows with the draws, not with
- * the space. */
+ * [i, end), and gives what then stands at i. So every order is equally likely, and memory grows with the draws, not
+ * with the space. */
 #include <stdlib.h>
 
 #include "autotune/candidates.h"

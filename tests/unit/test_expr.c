@@ -20,11 +20,16 @@ static const char *const names[] = {"a", "b", "z", "x", "y", "t", "f", "s", "big
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static const nt_expr_value values[NAME_COUNT] = {
-    {.kind = NT_EXPR_INT, .i = 7},          {.kind = NT_EXPR_INT, .i = -3},
-    {.kind = NT_EXPR_INT, .i = 0},          {.kind = NT_EXPR_REAL, .r = 2.5},
-    {.kind = NT_EXPR_REAL, .r = -0.5},      {.kind = NT_EXPR_BOOL, .i = 1},
-    {.kind = NT_EXPR_BOOL, .i = 0},         {.kind = NT_EXPR_STRING, .s = "winograd"},
-    {.kind = NT_EXPR_INT, .i = INT64_C(1) << 62}, {.kind = NT_EXPR_INT, .i = INT64_MIN},
+    {.kind = NT_EXPR_INT, .i = 7},
+    {.kind = NT_EXPR_INT, .i = -3},
+    {.kind = NT_EXPR_INT, .i = 0},
+    {.kind = NT_EXPR_REAL, .r = 2.5},
+    {.kind = NT_EXPR_REAL, .r = -0.5},
+    {.kind = NT_EXPR_BOOL, .i = 1},
+    {.kind = NT_EXPR_BOOL, .i = 0},
+    {.kind = NT_EXPR_STRING, .s = "winograd"},
+    {.kind = NT_EXPR_INT, .i = INT64_C(1) << 62},
+    {.kind = NT_EXPR_INT, .i = INT64_MIN},
     {.kind = NT_EXPR_UNKNOWN, .i = 0},
 };
 
@@ -65,6 +70,7 @@ static const meaning python[] = {
     {"1.0 // 0.1", NT_EXPR_REAL, .r = 9.0},
     {"1.0 % 0.1", NT_EXPR_REAL, .r = 0.09999999999999995},
     {"6.0 // -0.7", NT_EXPR_REAL, .r = -9.0},
+    {"9469028097760528.0 // 7.0", NT_EXPR_REAL, .r = 1352718299680075.0},
     {"0.0 // -2", NT_EXPR_REAL, .r = -0.0},
     {"-0.0 + 0", NT_EXPR_REAL, .r = 0.0},
     {"x // y", NT_EXPR_REAL, .r = -5.0},
@@ -356,10 +362,16 @@ static void test_truth(void **state)
         nt_expr_truth truth;
         int column;
     } rows[] = {
-        {"a", NT_EXPR_IS_TRUE, 0},        {"z", NT_EXPR_IS_FALSE, 0},   {"0.0", NT_EXPR_IS_FALSE, 0},
-        {"''", NT_EXPR_IS_FALSE, 0},      {"s", NT_EXPR_IS_TRUE, 0},    {"[]", NT_EXPR_IS_FALSE, 0},
-        {"[a]", NT_EXPR_IS_TRUE, 0},      {"u > 1", NT_EXPR_IS_UNKNOWN, 0},
-        {"a + 1 // z", NT_EXPR_IS_FAULT, 7}, {"'ä' == s or a % z", NT_EXPR_IS_FAULT, 15},
+        {"a", NT_EXPR_IS_TRUE, 0},
+        {"z", NT_EXPR_IS_FALSE, 0},
+        {"0.0", NT_EXPR_IS_FALSE, 0},
+        {"''", NT_EXPR_IS_FALSE, 0},
+        {"s", NT_EXPR_IS_TRUE, 0},
+        {"[]", NT_EXPR_IS_FALSE, 0},
+        {"[a]", NT_EXPR_IS_TRUE, 0},
+        {"u > 1", NT_EXPR_IS_UNKNOWN, 0},
+        {"a + 1 // z", NT_EXPR_IS_FAULT, 7},
+        {"'ä' == s or a % z", NT_EXPR_IS_FAULT, 15},
         {"1 < 2 < max([])", NT_EXPR_IS_FAULT, 9},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -508,9 +520,10 @@ static void test_random_texts(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
-        "a", "b", "z", "x", "t", "s", "u", "m", "1", "2.5", "0", "'q'", "\"", "'", "(", ")", "[", "]", ",", "+", "-",
-        "*", "/", "//", "%", "**", "<", "<=", "==", "!=", " and ", " or ", " not ", " in ", " if ", " else ", "min(",
-        "max(", "sum(", "len(", "abs(", "ceil(", "True", " ", "\xff", "\x01", "\xc3\xa4", ".", "e5", "\\", "&&",
+        "a",    "b",    "z",     "x",    "t",     "s",    "u",     "m",        "1",    "2.5",    "0",    "'q'",  "\"",
+        "'",    "(",    ")",     "[",    "]",     ",",    "+",     "-",        "*",    "/",      "//",   "%",    "**",
+        "<",    "<=",   "==",    "!=",   " and ", " or ", " not ", " in ",     " if ", " else ", "min(", "max(", "sum(",
+        "len(", "abs(", "ceil(", "True", " ",     "\xff", "\x01",  "\xc3\xa4", ".",    "e5",     "\\",   "&&",
     };
     nt_random random = nt_random_seed(1, 2);
     int good = 0;

@@ -29,23 +29,37 @@ static nt_problem problem_of(int64_t c, nt_precision precision)
 
 static nt_device_info gpu(void)
 {
-    return (nt_device_info){.kind = NT_DEVICE_CUDA, .compute_capability = 90, .sm_count = 132,
-                            .smem_per_block_bytes = 232448, .max_threads_per_block = 1024, .regs_per_block = 65536,
-                            .regs_per_sm = 65536, .warp_size = 32};
+    return (nt_device_info){.kind = NT_DEVICE_CUDA,
+                            .compute_capability = 90,
+                            .sm_count = 132,
+                            .smem_per_block_bytes = 232448,
+                            .max_threads_per_block = 1024,
+                            .regs_per_block = 65536,
+                            .regs_per_sm = 65536,
+                            .warp_size = 32};
 }
 
 static nt_device_info cpu(void)
 {
-    nt_device_info info = {.kind = NT_DEVICE_CPU, .arch = "x86-64-avx2", .compute_capability = NT_UNKNOWN,
-                           .sm_count = 16, .smem_per_block_bytes = NT_UNKNOWN, .max_threads_per_block = NT_UNKNOWN,
-                           .regs_per_block = NT_UNKNOWN, .regs_per_sm = NT_UNKNOWN, .warp_size = 1};
+    nt_device_info info = {.kind = NT_DEVICE_CPU,
+                           .arch = "x86-64-avx2",
+                           .compute_capability = NT_UNKNOWN,
+                           .sm_count = 16,
+                           .smem_per_block_bytes = NT_UNKNOWN,
+                           .max_threads_per_block = NT_UNKNOWN,
+                           .regs_per_block = NT_UNKNOWN,
+                           .regs_per_sm = NT_UNKNOWN,
+                           .warp_size = 1};
     return info;
 }
 
 static nt_kernel kernel_of(const nt_param *params, int param_count, const nt_constraint *constraints,
                            int constraint_count)
 {
-    return (nt_kernel){.name = "direct", .params = params, .param_count = param_count, .constraints = constraints,
+    return (nt_kernel){.name = "direct",
+                       .params = params,
+                       .param_count = param_count,
+                       .constraints = constraints,
                        .constraint_count = constraint_count};
 }
 
@@ -167,8 +181,9 @@ static void test_why_not_names_the_constraint(void **state)
     char why[512];
     nt_config config = {.count = 6, .index = {0, 3, 0, 0, 0, 0}};
     nt_space_why_not(space, &config, why, sizeof why);
-    assert_string_equal(why, "'warps * warp_size <= max_threads and tile_m % (warps * 16) == 0' (a warp has whole rows; "
-                             "max_threads=1024, warp_size=32) does not hold");
+    assert_string_equal(why,
+                        "'warps * warp_size <= max_threads and tile_m % (warps * 16) == 0' (a warp has whole rows; "
+                        "max_threads=1024, warp_size=32) does not hold");
     config = (nt_config){.count = 6, .index = {2, 0, 0, 0, 0, 0}};
     nt_space_why_not(space, &config, why, sizeof why);
     assert_string_equal(why, "--where 'tile_m < 64' does not hold");
@@ -181,11 +196,16 @@ static void test_why_not_names_the_constraint(void **state)
 /* ---- published spaces -------------------------------------------------------------------------------------------- */
 
 static const nt_param gemm_params[] = {
-    {.name = "MWG", .NT_INTS(16, 32, 64, 128)}, {.name = "NWG", .NT_INTS(16, 32, 64, 128)},
-    {.name = "MDIMC", .NT_INTS(8, 16, 32)},     {.name = "NDIMC", .NT_INTS(8, 16, 32)},
-    {.name = "MDIMA", .NT_INTS(8, 16, 32)},     {.name = "NDIMB", .NT_INTS(8, 16, 32)},
-    {.name = "VWM", .NT_INTS(1, 2, 4, 8)},      {.name = "VWN", .NT_INTS(1, 2, 4, 8)},
-    {.name = "SA", .NT_INTS(0, 1)},             {.name = "SB", .NT_INTS(0, 1)},
+    {.name = "MWG", .NT_INTS(16, 32, 64, 128)},
+    {.name = "NWG", .NT_INTS(16, 32, 64, 128)},
+    {.name = "MDIMC", .NT_INTS(8, 16, 32)},
+    {.name = "NDIMC", .NT_INTS(8, 16, 32)},
+    {.name = "MDIMA", .NT_INTS(8, 16, 32)},
+    {.name = "NDIMB", .NT_INTS(8, 16, 32)},
+    {.name = "VWM", .NT_INTS(1, 2, 4, 8)},
+    {.name = "VWN", .NT_INTS(1, 2, 4, 8)},
+    {.name = "SA", .NT_INTS(0, 1)},
+    {.name = "SB", .NT_INTS(0, 1)},
 };
 static const nt_constraint gemm_constraints[] = {
     {"32 % 2 == 0", ""},
@@ -197,11 +217,13 @@ static const nt_constraint gemm_constraints[] = {
     {"32 % ((MDIMC * NDIMC) / NDIMB) == 0", ""},
 };
 static const nt_param convolution_params[] = {
-    {.name = "block_size_x",
-     .NT_INTS(16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256)},
-    {.name = "block_size_y", .NT_INTS(1, 2, 4, 8, 16)}, {.name = "tile_size_x", .NT_INTS(1, 2, 3, 4)},
-    {.name = "tile_size_y", .NT_INTS(1, 2, 3, 4)},      {.name = "read_only", .NT_INTS(0, 1)},
-    {.name = "use_padding", .NT_INTS(0, 1)},            {.name = "use_shmem", .NT_INTS(0, 1)},
+    {.name = "block_size_x", .NT_INTS(16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256)},
+    {.name = "block_size_y", .NT_INTS(1, 2, 4, 8, 16)},
+    {.name = "tile_size_x", .NT_INTS(1, 2, 3, 4)},
+    {.name = "tile_size_y", .NT_INTS(1, 2, 3, 4)},
+    {.name = "read_only", .NT_INTS(0, 1)},
+    {.name = "use_padding", .NT_INTS(0, 1)},
+    {.name = "use_shmem", .NT_INTS(0, 1)},
 };
 static const nt_constraint convolution_constraints[] = {
     {"use_padding==0 or block_size_x%32!=0", ""},
@@ -218,8 +240,8 @@ static void test_published_counts(void **state)
     nt_space *space = built(&gemm, &device, NULL, 0, NULL);
     assert_int_equal(nt_space_size(space), 17956);
     nt_space_free(space);
-    nt_kernel convolution =
-        kernel_of(convolution_params, COUNT(convolution_params), convolution_constraints, COUNT(convolution_constraints));
+    nt_kernel convolution = kernel_of(convolution_params, COUNT(convolution_params), convolution_constraints,
+                                      COUNT(convolution_constraints));
     space = built(&convolution, &device, NULL, 0, NULL);
     assert_int_equal(nt_space_size(space), 4362);
     nt_space_free(space);
@@ -229,11 +251,19 @@ static void test_published_counts(void **state)
 
 /* Constraints drawn from these tie together one to four parameters in every way of completing early and late. */
 static const char *const drawn[] = {
-    "p0 + p1 < 9", "p3 * p2 % 3 != 1", "p4 > p0", "p1 in [1, 3, 4] or p2 == p4", "p0 * p1 * p2 * p3 > 20",
-    "p2 // (p3 - 2) >= 0", "p4 % 2 == 0", "p3 <= p1 <= p4", "p0 != p3", "max(p0, p4) - min(p1, p2) < 4",
+    "p0 + p1 < 9",
+    "p3 * p2 % 3 != 1",
+    "p4 > p0",
+    "p1 in [1, 3, 4] or p2 == p4",
+    "p0 * p1 * p2 * p3 > 20",
+    "p2 // (p3 - 2) >= 0",
+    "p4 % 2 == 0",
+    "p3 <= p1 <= p4",
+    "p0 != p3",
+    "max(p0, p4) - min(p1, p2) < 4",
 };
 static const nt_param drawn_params[] = {
-    {.name = "p0", .NT_INTS(1, 2, 3, 4, 5)}, {.name = "p1", .NT_INTS(1, 2, 3, 4)}, {.name = "p2", .NT_INTS(1, 2, 3)},
+    {.name = "p0", .NT_INTS(1, 2, 3, 4, 5)},    {.name = "p1", .NT_INTS(1, 2, 3, 4)}, {.name = "p2", .NT_INTS(1, 2, 3)},
     {.name = "p3", .NT_INTS(1, 2, 3, 4, 5, 6)}, {.name = "p4", .NT_INTS(2, 3, 4, 5)},
 };
 
@@ -373,11 +403,13 @@ static void test_bad_narrowing_and_where(void **state)
     nt_narrowing twice[] = {{"tile_m", values, 1}, {"tile_m", values, 1}};
     expect_error(&kernel, &name, 1, NULL, NT_USAGE, "kernel 'direct' has no parameter 'tile_n'",
                  "did you mean 'tile_m'? its parameters are tile_m, warps, tile_k, path, stages, swizzle");
-    expect_error(&kernel, &value, 1, NULL, NT_USAGE, "'48' is no value of 'tile_m'", "values of tile_m: 16, 32, 64, 128");
+    expect_error(&kernel, &value, 1, NULL, NT_USAGE, "'48' is no value of 'tile_m'",
+                 "values of tile_m: 16, 32, 64, 128");
     expect_error(&kernel, &none, 1, NULL, NT_USAGE, "'' is no value", "16, 32");
     expect_error(&kernel, twice, 2, NULL, NT_USAGE, "'tile_m' is given twice", "");
     expect_error(&kernel, NULL, 0, "tile_m < tile_q", NT_USAGE,
-                 "--where for kernel 'direct': column 10 of 'tile_m < tile_q': unknown name 'tile_q'", "did you mean 'tile_");
+                 "--where for kernel 'direct': column 10 of 'tile_m < tile_q': unknown name 'tile_q'",
+                 "did you mean 'tile_");
     static const nt_constraint bad[] = {{"tile_m <", "never"}};
     nt_kernel broken = kernel_of(tile_params, COUNT(tile_params), bad, 1);
     expect_error(&broken, NULL, 0, NULL, NT_FAILED, "a constraint of kernel 'direct': column 9", "");
@@ -396,8 +428,10 @@ static void test_empty_says_why(void **state)
     kernel = kernel_of(tile_params, COUNT(tile_params), big, 1);
     expect_error(&kernel, NULL, 0, NULL, NT_NO_SPACE, "(tiles fit; smem_per_block=232448) leaves none", "");
 
-    static const nt_constraint clash[] = {
-        {"tile_m >= 16", "harmless"}, {"stages + tile_k > 33", "p"}, {"warps < 4", "harmless"}, {"stages < tile_k // 16", "q"}};
+    static const nt_constraint clash[] = {{"tile_m >= 16", "harmless"},
+                                          {"stages + tile_k > 33", "p"},
+                                          {"warps < 4", "harmless"},
+                                          {"stages < tile_k // 16", "q"}};
     kernel = kernel_of(tile_params, COUNT(tile_params), clash, 4);
     expect_error(&kernel, NULL, 0, NULL, NT_NO_SPACE,
                  "together 'stages + tile_k > 33' (p) and 'stages < tile_k // 16' (q) leave none", "");
@@ -430,10 +464,19 @@ static void test_wide_numbers(void **state)
     (void)state;
     nt_param params[13];
     wide_params(params, 8);
-    static const nt_constraint constraints[] = {
-        {"a == b", ""}, {"b == d", ""}, {"d == e", ""}, {"e == f", ""}, {"f == g", ""}, {"g == i", ""}, {"i == j", ""},
-        {"l == m", ""}, {"m == o", ""}, {"o == p", ""}, {"p == q", ""}, {"q + a < 10", ""},
-        {"a + b + d + e + f + g + i < 99", ""}};
+    static const nt_constraint constraints[] = {{"a == b", ""},
+                                                {"b == d", ""},
+                                                {"d == e", ""},
+                                                {"e == f", ""},
+                                                {"f == g", ""},
+                                                {"g == i", ""},
+                                                {"i == j", ""},
+                                                {"l == m", ""},
+                                                {"m == o", ""},
+                                                {"o == p", ""},
+                                                {"p == q", ""},
+                                                {"q + a < 10", ""},
+                                                {"a + b + d + e + f + g + i < 99", ""}};
     nt_kernel kernel = kernel_of(params, 13, constraints, COUNT(constraints));
     nt_device_info device = gpu();
     nt_space *space = built(&kernel, &device, NULL, 0, NULL);

@@ -55,8 +55,8 @@ static int free_spaces(void **state)
 
 static nt_strategy_setup setup_of(uint64_t seed, const nt_candidate *exclude, size_t exclude_count)
 {
-    return (nt_strategy_setup){.space = spaces, .kernel_count = KERNELS, .seed = seed, .exclude = exclude,
-                               .exclude_count = exclude_count};
+    return (nt_strategy_setup){
+        .space = spaces, .kernel_count = KERNELS, .seed = seed, .exclude = exclude, .exclude_count = exclude_count};
 }
 
 /* Asks in portions until nothing comes, answering each; returns how many there were. */
