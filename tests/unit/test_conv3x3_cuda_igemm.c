@@ -49,15 +49,14 @@ static const example examples[] = {
     {IGEMM, "tile_m=192 tile_n=128 tile_k=32 warps_m=4", NT_BF16, 1, 32, 136, 14, 14, ""},
     {IGEMM, "tile_m=96 tile_n=64 tile_k=32 warps_n=1", NT_FP16, 40, 32, 48, 1, 1, ""},
     {IGEMM, "tile_m=64 tile_n=64 tile_k=32", NT_BF16, 7, 32, 32, 1, 13, "-UWIDE_OFFSETS -DWIDE_OFFSETS=1"},
-    {WGMMA, "tile_m=64 tile_n=64 tile_k=64 groups_m=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, ""},
-    {WGMMA, "tile_m=128 tile_n=64 tile_k=64 groups_m=2 stages=4", NT_FP16, 2, 24, 60, 8, 9, ""},
-    {WGMMA, "tile_m=64 tile_n=128 tile_k=64 groups_m=1 groups_n=2 stages=5 taps_inner=true", NT_BF16, 1, 64, 130, 7, 7,
-     ""},
-    {WGMMA, "tile_m=192 tile_n=128 tile_k=32 groups_m=3 stages=3", NT_TF32, 1, 32, 128, 14, 14, ""},
-    {WGMMA, "tile_m=128 tile_n=64 tile_k=32 groups_m=1 split_k=2", NT_TF32, 1, 32, 9, 11, 9, ""},
-    {WGMMA, "tile_m=64 tile_n=64 tile_k=64 groups_m=1", NT_BF16, 2, 3, 5, 9, 11, ""},
-    {WGMMA, "tile_m=64 tile_n=256 tile_k=64 groups_m=1", NT_BF16, 1, 64, 200, 5, 5, ""},
-    {WGMMA, "tile_m=64 tile_n=192 tile_k=64 groups_m=1", NT_FP16, 1, 8, 192, 5, 5, ""},
+    {WGMMA, "tile_m=64 tile_n=64 groups_m=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, ""},
+    {WGMMA, "tile_m=128 tile_n=64 groups_m=2 stages=4", NT_FP16, 2, 24, 60, 8, 9, ""},
+    {WGMMA, "tile_m=64 tile_n=128 groups_m=1 groups_n=2 stages=5 taps_inner=true", NT_BF16, 1, 64, 130, 7, 7, ""},
+    {WGMMA, "tile_m=192 tile_n=128 groups_m=3 stages=3", NT_TF32, 1, 32, 128, 14, 14, ""},
+    {WGMMA, "tile_m=128 tile_n=64 groups_m=1 split_k=2", NT_TF32, 1, 32, 9, 11, 9, ""},
+    {WGMMA, "tile_m=64 tile_n=64 groups_m=1", NT_BF16, 2, 3, 5, 9, 11, ""},
+    {WGMMA, "tile_m=64 tile_n=256 groups_m=1", NT_BF16, 1, 64, 200, 5, 5, ""},
+    {WGMMA, "tile_m=64 tile_n=192 groups_m=1", NT_FP16, 1, 8, 192, 5, 5, ""},
 };
 
 static nt_problem problem_of(const example *e)
