@@ -44,7 +44,7 @@ static void find_differences(const nt_finalist *finalists, int count, size_t rou
         for (int i = 0; i < count; i++)
             if (!done[i] && (next < 0 || p[i] < p[next]))
                 next = i;
-        if (p[next] * left >= significance)
+        if (next < 0 || p[next] * left >= significance)
             return; /* neither this nor any with a larger p */
         done[next] = true;
         differs[next] = ratio[next] > 1 + threshold;
