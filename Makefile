@@ -89,6 +89,7 @@ $(BUILD)/embed/%.c: % tools/embed.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)sh tools/embed.sh $< > $@.tmp && mv $@.tmp $@
 
+.SECONDARY: $(EMBED_C)
 $(BUILD)/embed/%.o: $(BUILD)/embed/%.c
 	$(Q)$(CC) -std=c11 -c -o $@ $<
 
@@ -111,9 +112,11 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 
 # ---- the front door ----------------------------------------------------------------------------------------------
 .PHONY: sweep clean help
+# Without a -j of its own, make uses every core for what these two build.
+PARALLEL := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2> /dev/null || echo 2))
 sweep:
 	@sh tools/install_deps.sh build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	$(abspath $(BIN)) sweep conv3x3 $(SWEEP)
 
 clean:

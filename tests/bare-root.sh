@@ -15,6 +15,8 @@ cleanup() {
 }
 trap cleanup EXIT INT TERM
 
+chmod 755 "$root" # it becomes /, which everybody may enter
+
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2> /dev/null |
     sed -n -e 's/^deb  *\(\[[^]]*\] *\)\{0,1\}\([^ ]*\) .*/\2/p' -e 's/^URIs: *\([^ ]*\).*/\1/p' | head -1)
 debootstrap --variant=minbase --include=git,make,ca-certificates bookworm "$root" ${mirror:+"$mirror"} > "$root.log" 2>&1 ||

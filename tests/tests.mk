@@ -2,12 +2,19 @@
 # make test    installs what is missing, then make check
 # make check   every test that needs no GPU: include rules, unit tests, processes, command line
 # make asan    the unit tests again under AddressSanitizer and UndefinedBehaviorSanitizer
-.PHONY: test check unit process asan
+.PHONY: test check build-tests unit process asan
 test:
 	@sh tools/install_deps.sh build test
+	@$(MAKE) --no-print-directory $(PARALLEL) build-tests
 	@$(MAKE) --no-print-directory check
 
-check: all include-rules unit process golden
+build-tests: $(BIN) $(UNIT_BIN)
+
+# One suite after another, since some of them test time limits. All run, also behind one that fails.
+check: all build-tests
+	@failed=; for suite in include-rules unit process golden; do \
+	    $(MAKE) --no-print-directory $$suite || failed="$$failed $$suite"; done; \
+	if [ -n "$$failed" ]; then echo "check: failed:$$failed" >&2; exit 1; fi
 
 unit: $(BIN) $(UNIT_BIN)
 	@NNTUNE_EXE=$(abspath $(BIN)) sh tests/run_unit.sh $(UNIT_BIN)
@@ -19,6 +26,7 @@ process: $(BIN)
 
 asan:
 	@sh tools/install_deps.sh build test
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" build-tests
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" unit
 -include tests/bench.mk
 -include tests/gpu.mk
