@@ -97,7 +97,8 @@ static nt_status apply_setting(const nt_kernel *kernel, const nt_rule *rule, cha
 {
     char *sign = strchr(word, '=');
     if (sign == NULL)
-        return nt_fail(err, NT_USAGE, "rule '%s' of kernel %s has '%s', not name=value", rule->name, kernel->name, word);
+        return nt_fail(err, NT_USAGE, "rule '%s' of kernel %s has '%s', not name=value", rule->name, kernel->name,
+                       word);
     *sign = '\0';
     int param = nt_param_find(kernel->params, kernel->param_count, word);
     if (param < 0)

@@ -43,8 +43,8 @@ nt_status nt_cpu_convolve(const nt_problem *problem, nt_plan *plan, int64_t x, i
 {
     if (x > UINT32_MAX || y > UINT32_MAX || z > UINT32_MAX)
         return nt_fail(err, NT_LAUNCH_FAILED,
-                       "%" PRId64 " x %" PRId64 " x %" PRId64 " work items are more than 4294967295 along one side", x, y,
-                       z);
+                       "%" PRId64 " x %" PRId64 " x %" PRId64 " work items are more than 4294967295 along one side", x,
+                       y, z);
     nt_conv3x3 d = nt_conv3x3_of(problem);
     nt_stage *stage = &plan->stage[0];
     nt_stage_kernel(stage, "convolve", (uint32_t)x, (uint32_t)y, (uint32_t)z, 1, 1, 1);

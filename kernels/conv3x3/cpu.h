@@ -1,4 +1,5 @@
-/* cpu.h: what the table rows of the CPU convolutions share: the register tile's constraints, weight packing, the launch. */
+/* cpu.h: what the table rows of the CPU convolutions share: the register tile's constraints, weight packing, the
+ * launch. */
 #ifndef NT_CONV3X3_CPU_H
 #define NT_CONV3X3_CPU_H
 
@@ -9,12 +10,16 @@ extern const char nt_embed_conv3x3_tile_cpu_c[], nt_embed_conv3x3_pack_cpu_c[];
 
 /* Every kernel has the parameters vector_bytes, positions and vectors of tile.cpu.c. AVX-512 has 32 registers, also for
  * its 32-byte vectors; everything before has 16. Two multiply-adds a cycle with a latency of four want 8 sums. */
-#define NT_CPU_VECTOR_CONSTRAINTS                                                                                      \
-    {"vector_bytes == simd_bytes or 2 * vector_bytes == simd_bytes", "vectors are the processor's widest or half that"}, \
-    {"positions * vectors + vectors + (1 if elem_bytes == 1 else 0) <= (32 if simd_bytes >= 64 else 16)",              \
-     "the sums, weights and (int8) input of a tile fit the vector registers"},                                         \
-    {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"},                    \
-    {"k_blocks == 1 or (k_blocks - 1) * vectors * vector_bytes < 4 * k", "a work item has no more channels than the layer"}
+/* clang-format off */
+#define NT_CPU_VECTOR_CONSTRAINTS                                                                                    \
+    {"vector_bytes == simd_bytes or 2 * vector_bytes == simd_bytes",                                                 \
+     "vectors are the processor's widest or half that"},                                                             \
+    {"positions * vectors + vectors + (1 if elem_bytes == 1 else 0) <= (32 if simd_bytes >= 64 else 16)",            \
+     "the sums, weights and (int8) input of a tile fit the vector registers"},                                       \
+    {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"},                  \
+    {"k_blocks == 1 or (k_blocks - 1) * vectors * vector_bytes < 4 * k",                                             \
+     "a work item has no more channels than the layer"}
+/* clang-format on */
 
 typedef struct nt_cpu_tile {
     int64_t positions; /* output positions */

@@ -10,12 +10,22 @@ static const nt_param params[] = {
     {.name = "unroll", .help = "steps of the innermost loop at a time", .NT_INTS(1, 2, 4), .dflt = 0},
     {.name = "c_block", .help = "input channels packed at a time", .NT_INTS(16, 64, 256), .dflt = 1},
     {.name = "rows", .help = "rows of a work item", .NT_INTS(1, 2, 4, 7, 14), .dflt = 2, .use = NT_PARAM_LAUNCH},
-    {.name = "x_tiles", .help = "register tiles along a row of a work item", .NT_INTS(1, 2, 4, 8), .dflt = 2,
+    {.name = "x_tiles",
+     .help = "register tiles along a row of a work item",
+     .NT_INTS(1, 2, 4, 8),
+     .dflt = 2,
      .use = NT_PARAM_LAUNCH},
-    {.name = "k_blocks", .help = "register tiles along the output channels of a work item", .NT_INTS(1, 2, 4, 8),
-     .dflt = 0, .use = NT_PARAM_LAUNCH},
-    {.name = "k_outer", .help = "work items next to each other share weights, not inputs", .NT_INTS(0, 1), .dflt = 0,
-     .is_bool = true, .use = NT_PARAM_LAUNCH},
+    {.name = "k_blocks",
+     .help = "register tiles along the output channels of a work item",
+     .NT_INTS(1, 2, 4, 8),
+     .dflt = 0,
+     .use = NT_PARAM_LAUNCH},
+    {.name = "k_outer",
+     .help = "work items next to each other share weights, not inputs",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true,
+     .use = NT_PARAM_LAUNCH},
 };
 
 static const nt_constraint constraints[] = {
@@ -48,7 +58,8 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     *out = (nt_plan){.stage_count = 1};
     nt_cpu_pack_weights(problem, tile, nt_config_int(params, config, "c_block"), out);
     int64_t columns = nt_ceil_div(d.w, x_tiles * tile.positions), bands = nt_ceil_div(d.h, rows);
-    nt_status status = nt_cpu_convolve(problem, out, columns * bands, nt_ceil_div(d.k, k_blocks * tile.channels), d.n, err);
+    nt_status status =
+        nt_cpu_convolve(problem, out, columns * bands, nt_ceil_div(d.k, k_blocks * tile.channels), d.n, err);
     if (status != NT_OK)
         return status;
     nt_stage *stage = &out->stage[0];

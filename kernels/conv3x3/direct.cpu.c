@@ -35,10 +35,9 @@ static void pack_rows(const shape *s, const item *at, const element *image, int6
         int64_t left = from - (at->x - 1), right = to - (at->x - 1);
         pack_zeros(line, left * STRIDE);
         pack_zeros(line + right * STRIDE, (s->width - right) * STRIDE);
-        const element *pixel = NHWC ? image + (y * s->w + from) * s->c + first
-                                              : image + first * s->h * s->w + y * s->w + from;
-        pack_pixels(line + left * STRIDE, STRIDE, pixel, to - from, NHWC ? s->c : 1, channels,
-                    NHWC ? 1 : s->h * s->w);
+        const element *pixel =
+            NHWC ? image + (y * s->w + from) * s->c + first : image + first * s->h * s->w + y * s->w + from;
+        pack_pixels(line + left * STRIDE, STRIDE, pixel, to - from, NHWC ? s->c : 1, channels, NHWC ? 1 : s->h * s->w);
     }
 }
 
@@ -96,8 +95,12 @@ void convolve(void *const *args, int64_t begin, int64_t end, int32_t thread, int
     const element *in = argument_pointer(args, 0);
     const word *packed = argument_pointer(args, 1);
     word *out = argument_pointer(args, 2);
-    shape s = {.c = argument_int(args, 3), .k = argument_int(args, 4), .h = argument_int(args, 5),
-               .w = argument_int(args, 6), .rows = argument_int(args, 7), .x_tiles = argument_int(args, 8),
+    shape s = {.c = argument_int(args, 3),
+               .k = argument_int(args, 4),
+               .h = argument_int(args, 5),
+               .w = argument_int(args, 6),
+               .rows = argument_int(args, 7),
+               .x_tiles = argument_int(args, 8),
                .k_blocks = argument_int(args, 9)};
     int k_outer = (int)argument_int(args, 10);
     int64_t batch = argument_int(args, 11);

@@ -1,7 +1,7 @@
 /* im2col.cpu.c: convolution as a matrix product. A work item is pixel_tiles register tiles of output pixels, counted
  * through rows and images alike, for k_blocks blocks of output channels. It lays out the patches of its pixels, DEPTH
- * words of the reduction (tap, channel) at a time, and multiplies them with the packed weights. No tile is wasted at the
- * end of a row, which pays where rows are short.
+ * words of the reduction (tap, channel) at a time, and multiplies them with the packed weights. No tile is wasted at
+ * the end of a row, which pays where rows are short.
  *
  * args: in, packed, out, c, k, h, w, pixel_tiles, k_blocks, k_outer, batch */
 
@@ -13,9 +13,9 @@
 
 typedef struct shape {
     int64_t c, k, h, w, pixel_tiles, k_blocks;
-    int64_t pixels;      /* batch * h * w */
-    int64_t tap_words;   /* words of one tap: ceil(c / STEP) */
-    int64_t words;       /* of the whole reduction */
+    int64_t pixels;    /* batch * h * w */
+    int64_t tap_words; /* words of one tap: ceil(c / STEP) */
+    int64_t words;     /* of the whole reduction */
 } shape;
 
 typedef struct pixel {
@@ -46,8 +46,8 @@ static void pack_patch(const shape *s, const pixel *at, int64_t begin, int64_t e
         if (y < 0 || y >= s->h || x < 0 || x >= s->w) {
             pack_zeros(to, words * PARTS);
         } else {
-            const element *source = NHWC ? at->image + (y * s->w + x) * s->c + c
-                                                   : at->image + (c * s->h + y) * s->w + x;
+            const element *source =
+                NHWC ? at->image + (y * s->w + x) * s->c + c : at->image + (c * s->h + y) * s->w + x;
             pack_pixels(to, STRIDE, source, 1, 0, least(s->c - c, words * STEP), NHWC ? 1 : s->h * s->w);
         }
         to += words * PARTS;
@@ -88,8 +88,12 @@ void convolve(void *const *args, int64_t begin, int64_t end, int32_t thread, int
     const element *in = argument_pointer(args, 0);
     const word *packed = argument_pointer(args, 1);
     word *out = argument_pointer(args, 2);
-    shape s = {.c = argument_int(args, 3), .k = argument_int(args, 4), .h = argument_int(args, 5),
-               .w = argument_int(args, 6), .pixel_tiles = argument_int(args, 7), .k_blocks = argument_int(args, 8)};
+    shape s = {.c = argument_int(args, 3),
+               .k = argument_int(args, 4),
+               .h = argument_int(args, 5),
+               .w = argument_int(args, 6),
+               .pixel_tiles = argument_int(args, 7),
+               .k_blocks = argument_int(args, 8)};
     int k_outer = (int)argument_int(args, 9);
     s.pixels = argument_int(args, 10) * s.h * s.w;
     s.tap_words = round_up(s.c, STEP) / STEP;

@@ -16,7 +16,7 @@ static const nt_named_shape shapes[] = {
     {"512x7x7", "c=512,k=512,h=7,w=7"},
 };
 
-#define FORMS "64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56"
+#define FORMS    "64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56"
 #define KEY_HINT "c input channels, k output channels, h height, w width: --shape " FORMS
 
 /* ---- shapes ---------------------------------------------------------------------------------------------------------- */
@@ -126,7 +126,8 @@ static nt_status parse_shape(const char *text, nt_shape *out, nt_error *err)
         return nt_hint(err, "any other: --shape %s", FORMS);
     }
     char *copy = nt_strdup(text);
-    nt_status status = strchr(text, '=') != NULL ? parse_pairs(text, copy, out, err) : parse_triple(text, copy, out, err);
+    nt_status status =
+        strchr(text, '=') != NULL ? parse_pairs(text, copy, out, err) : parse_triple(text, copy, out, err);
     free(copy);
     return status;
 }
@@ -143,7 +144,7 @@ static bool product(int64_t *out, int count, const int64_t *factors)
     return true;
 }
 
-#define PRODUCT(out, ...)                                                                                              \
+#define PRODUCT(out, ...) \
     product(out, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
 
 static nt_status extents(const nt_problem *problem, nt_extents *out, nt_error *err)

@@ -1,13 +1,13 @@
 /* pack.cpu.c: the untimed preparation of the direct and im2col convolutions.
  *
- * Weights become [block of BLOCK output channels][block of c_block input channels][tap][word][lane], so that a tile reads
- * them in one forward stream. Missing channels are zeros. With the VNNI offset a bias per output channel follows,
+ * Weights become [block of BLOCK output channels][block of c_block input channels][tap][word][lane], so that a tile
+ * reads them in one forward stream. Missing channels are zeros. With the VNNI offset a bias per output channel follows,
  * -128 times the sum of its weights: what the offset inputs add, padding included, is taken out at the start. */
 
 /* args: weight, packed, c, k, c_block. One work item packs the weights of one block of output channels. */
 void pack_weights(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads);
 
-static void pack_channel(const element *weight, int64_t c, int64_t c_block, packed_weight_alias *to, int32_t *sum)
+COLD void pack_channel(const element *weight, int64_t c, int64_t c_block, packed_weight_alias *to, int32_t *sum)
 {
     for (int64_t first = 0; first < c; first += c_block) {
         int64_t channels = least(c_block, c - first);
@@ -22,7 +22,7 @@ static void pack_channel(const element *weight, int64_t c, int64_t c_block, pack
     }
 }
 
-void pack_weights(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads)
+__attribute__((cold)) void pack_weights(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads)
 {
     const element *weight = argument_pointer(args, 0);
     word *packed = argument_pointer(args, 1);

@@ -1,9 +1,9 @@
 /* reference.c: the fp64 reference of conv3x3 and the magnitude that its error bound multiplies.
  *
- * An output row is a sum of matrix products, (pixels x c) times (c x k), one for each tap; |x| conv |w| is the same over
- * magnitudes, and Winograd's bound the same over the 16 places of transformed magnitudes. So one product of doubles,
- * vectorised over output channels, carries everything. No rule of IEEE arithmetic is relaxed: vectors only regroup
- * independent sums. */
+ * An output row is a sum of matrix products, (pixels x c) times (c x k), one for each tap; |x| conv |w| is the same
+ * over magnitudes, and Winograd's bound the same over the 16 places of transformed magnitudes. So one product of
+ * doubles, vectorised over output channels, carries everything. No rule of IEEE arithmetic is relaxed: vectors only
+ * regroup independent sums. */
 #include "kernels/conv3x3/conv3x3.h"
 
 #include "core/mem.h"
@@ -18,9 +18,9 @@ typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned
 /* ---- the product ------------------------------------------------------------------------------------------------------- */
 
 typedef struct matrix_product {
-    const double *a; /* [pixels][a_stride], c used */
-    const double *b; /* [k / BLOCK][b_stride], of which [c][BLOCK] is used */
-    double *out;     /* [pixels][k], added to */
+    const double *a;                          /* [pixels][a_stride], c used */
+    const double *b;                          /* [k / BLOCK][b_stride], of which [c][BLOCK] is used */
+    double *out;                              /* [pixels][k], added to */
     int64_t pixels, c, k, a_stride, b_stride; /* k a multiple of BLOCK */
 } matrix_product;
 

@@ -42,7 +42,9 @@
 #endif
 #define EACH_VECTOR(v) REPEAT(4) for (int v = 0; v < VECTORS; v++)
 #define EACH_SUM(p, v) REPEAT(32) for (int p = 0; p < POSITIONS; p++) EACH_VECTOR(v)
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE         static inline __attribute__((always_inline, unused))
+/* Code that takes no time worth speaking of: compiled for size, because compiling is what a short sweep waits for. */
+#define COLD static __attribute__((cold, noinline, unused))
 
 /* STEP channels make a word of packed weights, the same on every processor; PARTS words of input go with it. */
 #if NT_PRECISION_INT8
@@ -50,24 +52,24 @@ typedef int8_t element, packed_weight; /* of the input and weight tensors */
 typedef int32_t word;                  /* of the output tensor, and what a lane holds */
 #define STEP 4
 #if defined(__AVX512VNNI__) && defined(__AVX512VL__)
-#define VNNI 1
-#define PARTS 1
+#define VNNI   1
+#define PARTS  1
 #define OFFSET 128
 typedef uint8_t packed_input;
 #elif defined(__AVX512BW__) || (defined(__AVX2__) && VECTOR_BYTES <= 32)
-#define PAIRS 1
-#define PARTS 2
+#define PAIRS  1
+#define PARTS  2
 #define OFFSET 0
 typedef int16_t packed_input;
 #else
-#define PARTS 4
+#define PARTS  4
 #define OFFSET 0
 typedef int32_t packed_input;
 #endif
 #else
 typedef float element, word, packed_input, packed_weight;
-#define STEP 1
-#define PARTS 1
+#define STEP   1
+#define PARTS  1
 #define OFFSET 0
 #endif
 #define INPUT_WORDS(channels) (((channels) + STEP - 1) / STEP * PARTS)
@@ -146,8 +148,8 @@ INLINE int64_t input_at(int64_t c)
 #endif
 }
 
-/* Adds `steps` words of weights to the sums. Position p reads its input from input + p * stride; callers give a constant
- * stride, so that one register reaches all positions. Returns the weights behind those used. */
+/* Adds `steps` words of weights to the sums. Position p reads its input from input + p * stride; callers give a
+ * constant stride, so that one register reaches all positions. Returns the weights behind those used. */
 INLINE const vec *tile_steps(vec sum[POSITIONS][VECTORS], const word *input, int64_t stride, const vec *weights,
                              int64_t steps)
 {
@@ -187,6 +189,21 @@ INLINE void tile_clear(vec sum[POSITIONS][VECTORS], const word *bias)
     }
 }
 
+/* What hangs over an edge in NHWC, but every tile in NCHW. */
+#if NHWC
+#define PART COLD
+#else
+#define PART static __attribute__((noinline))
+#endif
+
+PART void part_load(word *part, const place *from)
+{
+    memset(part, 0, POSITIONS * BLOCK * sizeof *part);
+    for (int64_t p = 0; p < from->positions; p++)
+        for (int64_t k = 0; k < from->channels; k++)
+            part[p * BLOCK + k] = from->out[from->at[p] + k * from->channel_step];
+}
+
 INLINE void tile_load(vec sum[POSITIONS][VECTORS], const place *from)
 {
     if (place_is_whole(from)) {
@@ -194,24 +211,30 @@ INLINE void tile_load(vec sum[POSITIONS][VECTORS], const place *from)
         return;
     }
     vec part[POSITIONS][VECTORS];
-    memset(part, 0, sizeof part);
-    for (int64_t p = 0; p < from->positions; p++)
-        for (int64_t k = 0; k < from->channels; k++)
-            ((word *)part[p])[k] = from->out[from->at[p] + k * from->channel_step];
+    part_load((word *)part, from);
     EACH_SUM(p, v) sum[p][v] = part[p][v];
+}
+
+PART void part_store(const word *part, const place *to)
+{
+    for (int64_t k = 0; k < to->channels; k++)
+        for (int64_t p = 0; p < to->positions; p++)
+            to->out[to->at[p] + k * to->channel_step] = part[p * BLOCK + k];
 }
 
 INLINE void tile_store(vec sum[POSITIONS][VECTORS], const place *to)
 {
     if (place_is_whole(to)) {
-        EACH_SUM(p, v) *(vec_unaligned *)(to->out + to->at[p] + v * LANES) = sum[p][v];
+        EACH_SUM(p, v)
+        {
+            vec_unaligned *out = (vec_unaligned *)(to->out + to->at[p]);
+            out[v] = sum[p][v];
+        }
         return;
     }
     vec part[POSITIONS][VECTORS];
     EACH_SUM(p, v) part[p][v] = sum[p][v];
-    for (int64_t k = 0; k < to->channels; k++)
-        for (int64_t p = 0; p < to->positions; p++)
-            to->out[to->at[p] + k * to->channel_step] = ((word *)part[p])[k];
+    part_store((const word *)part, to);
 }
 
 /* Packs `pixels` positions of `channels` channels into words: position x goes to `to + x * stride`. */
@@ -252,6 +275,6 @@ INLINE int64_t argument_int(void *const *args, int i)
 }
 
 /* A scratch buffer on the stack: every thread has its own, warm in its cache from one work item to the next. */
-#define SCRATCH(name, words)                                                                                           \
-    word name##_memory[(words) + 16];                                                                                  \
+#define SCRATCH(name, words)          \
+    word name##_memory[(words) + 16]; \
     word *name = (word *)(((uintptr_t)name##_memory + 63) & ~(uintptr_t)63)

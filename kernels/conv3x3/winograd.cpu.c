@@ -1,9 +1,9 @@
 /* winograd.cpu.c: Winograd's F(2x2,3x3), fp32. Four outputs cost 16 multiplications instead of 36.
  *
  * A work item is tile_groups times POSITIONS tiles of 2x2 outputs, counted through rows and images alike, for k_blocks
- * blocks of output channels. Per C_BLOCK input channels it transforms the 4x4 input patches (V = B^T d B), and multiplies
- * each of the 16 places of V with those of the prepared weights (U = G g G^T), adding up products in scratch; at the end
- * it transforms those to outputs (A^T m A).
+ * blocks of output channels. Per C_BLOCK input channels it transforms the 4x4 input patches (V = B^T d B), and
+ * multiplies each of the 16 places of V with those of the prepared weights (U = G g G^T), adding up products in
+ * scratch; at the end it transforms those to outputs (A^T m A).
  *
  * args: in, packed, out, c, k, h, w, tile_groups, k_blocks, k_outer, batch */
 
@@ -22,7 +22,7 @@ void transform_weights(void *const *args, int64_t begin, int64_t end, int32_t th
 void convolve(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads);
 
 /* One row or column of G g: in double, so that a weight is rounded once. */
-static void weight_pass(const double *g, int64_t step, double *to)
+COLD void weight_pass(const double *g, int64_t step, double *to)
 {
     double ends = g[0] + g[2 * step], middle = g[step];
     to[0] = g[0];
@@ -31,7 +31,7 @@ static void weight_pass(const double *g, int64_t step, double *to)
     to[3] = g[2 * step];
 }
 
-static void transform_weight(const float *weight, int64_t step, double to[16])
+COLD void transform_weight(const float *weight, int64_t step, double to[16])
 {
     double g[9], half[3][4];
     for (int i = 0; i < 9; i++)
@@ -44,7 +44,8 @@ static void transform_weight(const float *weight, int64_t step, double to[16])
 
 /* args: weight, packed, c, k. One work item is one block of output channels:
  * [block of BLOCK output channels][block of C_BLOCK input channels][place][channel][lane]. */
-void transform_weights(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads)
+__attribute__((cold)) void transform_weights(void *const *args, int64_t begin, int64_t end, int32_t thread,
+                                             int32_t threads)
 {
     const float *weight = argument_pointer(args, 0);
     float *packed = argument_pointer(args, 1);
@@ -59,8 +60,8 @@ void transform_weights(void *const *args, int64_t begin, int64_t end, int32_t th
                 int64_t channel = item * BLOCK + lane;
                 double u[16] = {0};
                 if (channel < k)
-                    transform_weight(NHWC ? weight + channel * 9 * c + i : weight + (channel * c + i) * 9,
-                                     NHWC ? c : 1, u);
+                    transform_weight(NHWC ? weight + channel * 9 * c + i : weight + (channel * c + i) * 9, NHWC ? c : 1,
+                                     u);
                 for (int place = 0; place < 16; place++)
                     to[place * channels * BLOCK + lane] = (float)u[place];
             }
@@ -83,8 +84,7 @@ static void find_patch(const shape *s, const float *in, int64_t tile, int64_t fi
             patch[i] = base + (y * s->w + x) * s->c + first;
         } else {
             float *copy = copies + i * C_BLOCK;
-            const float *from = NHWC ? base + (y * s->w + x) * s->c + first
-                                               : base + (first * s->h + y) * s->w + x;
+            const float *from = NHWC ? base + (y * s->w + x) * s->c + first : base + (first * s->h + y) * s->w + x;
             for (int64_t c = 0; c < channels; c++)
                 copy[c] = from[c * (NHWC ? 1 : s->h * s->w)];
             memset(copy + channels, 0, (size_t)(round_up(channels, LANES) - channels) * sizeof *copy);
@@ -125,7 +125,11 @@ static __attribute__((noinline)) void multiply(const float *input, const vec *we
     vec sum[POSITIONS][VECTORS];
     EACH_SUM(p, v) sum[p][v] = is_first ? (vec){0} : *(const vec *)(products + p * step + v * LANES);
     tile_steps(sum, input, C_BLOCK, weights, steps);
-    EACH_SUM(p, v) *(vec *)(products + p * step + v * LANES) = sum[p][v];
+    EACH_SUM(p, v)
+    {
+        vec *to = (vec *)(products + p * step);
+        to[v] = sum[p][v];
+    }
 }
 
 /* Input channels [first, first + C_BLOCK) of an item: transform, then multiply at all 16 places. */
@@ -150,7 +154,8 @@ static void accumulate(const shape *s, const float *in, const float *packed, int
 }
 
 /* A^T m A of one tile and one vector of output channels, without those outputs and channels that do not exist. */
-static void write_tile(const shape *s, const float *products, int64_t step, float *image, int64_t y, int64_t x, int64_t k)
+static void write_tile(const shape *s, const float *products, int64_t step, float *image, int64_t y, int64_t x,
+                       int64_t k)
 {
     vec rows[2][4];
     REPEAT(4)
@@ -190,8 +195,12 @@ void convolve(void *const *args, int64_t begin, int64_t end, int32_t thread, int
 {
     const float *in = argument_pointer(args, 0), *packed = argument_pointer(args, 1);
     float *out = argument_pointer(args, 2);
-    shape s = {.c = argument_int(args, 3), .k = argument_int(args, 4), .h = argument_int(args, 5),
-               .w = argument_int(args, 6), .tile_groups = argument_int(args, 7), .k_blocks = argument_int(args, 8)};
+    shape s = {.c = argument_int(args, 3),
+               .k = argument_int(args, 4),
+               .h = argument_int(args, 5),
+               .w = argument_int(args, 6),
+               .tile_groups = argument_int(args, 7),
+               .k_blocks = argument_int(args, 8)};
     int k_outer = (int)argument_int(args, 9);
     s.tiles_x = (s.w + 1) / 2;
     s.tiles_y = (s.h + 1) / 2;

@@ -194,7 +194,9 @@ static const char *host_arch(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") ? "x86-64-avx512" : __builtin_cpu_supports("avx2") ? "x86-64-avx2" : "x86-64";
+    return __builtin_cpu_supports("avx512f") ? "x86-64-avx512"
+           : __builtin_cpu_supports("avx2")  ? "x86-64-avx2"
+                                             : "x86-64";
 #else
     return "";
 #endif
@@ -298,7 +300,9 @@ int main(int argc, char **argv)
 
     subject theirs = {0};
     onednn dnn = fastest_onednn(&d, &theirs);
-    search at = {.problem = &d.problem, .opt = &opt, .packed_bytes = (size_t)d.extents.weight * 16 + (1 << 24),
+    search at = {.problem = &d.problem,
+                 .opt = &opt,
+                 .packed_bytes = (size_t)d.extents.weight * 16 + (1 << 24),
                  .device = {.kind = NT_DEVICE_CPU, .sm_count = omp_get_max_threads()}};
     nt_copy(at.device.arch, sizeof at.device.arch, host_arch());
     at.binding.address[NT_ROLE_IN] = (uintptr_t)d.in;

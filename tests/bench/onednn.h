@@ -4,13 +4,13 @@
 
 #include "tests/bench/subject.h"
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        dnnl_status_t status_ = (call);                                                                                \
-        if (status_ != dnnl_success) {                                                                                 \
-            fprintf(stderr, "oneDNN: %s gave %d\n", #call, (int)status_);                                              \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
+#define CHECK(call)                                                       \
+    do {                                                                  \
+        dnnl_status_t status_ = (call);                                   \
+        if (status_ != dnnl_success) {                                    \
+            fprintf(stderr, "oneDNN: %s gave %d\n", #call, (int)status_); \
+            exit(1);                                                      \
+        }                                                                 \
     } while (0)
 
 static inline void run_onednn(subject *s)
@@ -63,7 +63,7 @@ static inline void describe(dnnl_memory_desc_t *desc, const dnnl_dims_t dims, dn
 }
 
 static inline onednn make_onednn(const nt_problem *p, dnnl_alg_kind_t algorithm, float *in, float *weight, float *out,
-                          subject *s)
+                                 subject *s)
 {
     int64_t n = p->batch, c = nt_shape_get(&p->shape, "c"), k = nt_shape_get(&p->shape, "k");
     int64_t h = nt_shape_get(&p->shape, "h"), w = nt_shape_get(&p->shape, "w");

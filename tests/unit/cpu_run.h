@@ -1,6 +1,6 @@
 /* cpu_run.h: for tests and benchmarks: compiles a cpu kernel's text with the system's compiler and runs its plan on the
- * calling thread, in as many parts as asked for, without the cpu device. So a kernel is tested by itself, at -O1 and for
- * other processors' instruction sets, and with changed texts. */
+ * calling thread, in as many parts as asked for, without the cpu device. So a kernel is tested by itself, at -O1 and
+ * for other processors' instruction sets, and with changed texts. */
 #ifndef CPU_RUN_H
 #define CPU_RUN_H
 
@@ -28,8 +28,8 @@ static inline void *cpu_compile(const char *source, const char *options, const c
     if (file != NULL && fputs(source, file) >= 0 && fclose(file) == 0) {
         nt_str command = {0};
         const char *cc = getenv("NNTUNE_CC");
-        nt_str_addf(&command, "%s %s -std=gnu11 -ffp-contract=fast -fPIC -shared -w -Wno-psabi %s -o %s %s", cc ? cc : "cc", flags,
-                    options, library, path);
+        nt_str_addf(&command, "%s %s -std=gnu11 -ffp-contract=fast -fPIC -shared -w -Wno-psabi %s -o %s %s",
+                    cc ? cc : "cc", flags, options, library, path);
         if (system(nt_str_text(&command)) == 0)
             handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
         nt_str_done(&command);

@@ -6,10 +6,10 @@
 #include "core/convert.h"
 #include "core/random.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <cmocka.h>
 
 enum { GUARD = 8192, POISON = 0xff, MARK = 0xa5 };
 
@@ -294,9 +294,9 @@ static const struct {
     const char *kernel, *text, *instead;
     nt_precision precision;
 } plants[] = {
-    {"direct", "q < 3; q++", "q < 2; q++", NT_FP32},                              /* a tap is left out */
-    {"direct", "least(BLOCK, s->k - k)", "BLOCK", NT_FP32},                       /* writes channels that do not exist */
-    {"direct", "y >= s->h) {", "0) {", NT_FP32},                                  /* no border below */
+    {"direct", "q < 3; q++", "q < 2; q++", NT_FP32},        /* a tap is left out */
+    {"direct", "least(BLOCK, s->k - k)", "BLOCK", NT_FP32}, /* writes channels that do not exist */
+    {"direct", "y >= s->h) {", "0) {", NT_FP32},            /* no border below */
     {"direct", "(packed_weight)w;", "(packed_weight)(w + !(tap + i));", NT_INT8}, /* one weight is one too large */
     {"im2col", "tap % 3 - 1", "tap % 3", NT_FP32},                                /* patches shifted */
     {"im2col", "least(most, s.pixels - first)", "most", NT_FP32},                 /* writes pixels that do not exist */
@@ -340,10 +340,14 @@ static void test_planted_faults_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_fp32),   cmocka_unit_test(test_direct_int8),
-        cmocka_unit_test(test_im2col_fp32),   cmocka_unit_test(test_im2col_int8),
-        cmocka_unit_test(test_winograd_fp32), cmocka_unit_test(test_optimised),
-        cmocka_unit_test(test_int8_of_other_processors), cmocka_unit_test(test_planted_faults_are_found),
+        cmocka_unit_test(test_direct_fp32),
+        cmocka_unit_test(test_direct_int8),
+        cmocka_unit_test(test_im2col_fp32),
+        cmocka_unit_test(test_im2col_int8),
+        cmocka_unit_test(test_winograd_fp32),
+        cmocka_unit_test(test_optimised),
+        cmocka_unit_test(test_int8_of_other_processors),
+        cmocka_unit_test(test_planted_faults_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

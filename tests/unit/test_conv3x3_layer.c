@@ -4,12 +4,12 @@
 #include "core/random.h"
 #include "kernels/kernel.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const nt_layer *layer(void)
 {
@@ -162,8 +162,8 @@ static double input(const fixture *f, int64_t n, int64_t c, int64_t y, int64_t x
 {
     if (y < 0 || y >= f->h || x < 0 || x >= f->w)
         return 0;
-    int64_t at = f->problem.layout == NT_NHWC ? ((n * f->h + y) * f->w + x) * f->c + c
-                                              : ((n * f->c + c) * f->h + y) * f->w + x;
+    int64_t at =
+        f->problem.layout == NT_NHWC ? ((n * f->h + y) * f->w + x) * f->c + c : ((n * f->c + c) * f->h + y) * f->w + x;
     return (double)f->in[at];
 }
 
@@ -209,7 +209,8 @@ static double plain_winograd(const fixture *f, int64_t n, int64_t k, int64_t y, 
 
 static int64_t output_at(const fixture *f, int64_t n, int64_t k, int64_t y, int64_t x)
 {
-    return f->problem.layout == NT_NHWC ? ((n * f->h + y) * f->w + x) * f->k + k : ((n * f->k + k) * f->h + y) * f->w + x;
+    return f->problem.layout == NT_NHWC ? ((n * f->h + y) * f->w + x) * f->k + k
+                                        : ((n * f->k + k) * f->h + y) * f->w + x;
 }
 
 static void check_reference(const char *shape, int64_t batch, nt_layout layout, nt_bound bound)
@@ -264,12 +265,9 @@ static void test_reference_without_magnitude(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_wrong_shapes_are_named),
-        cmocka_unit_test(test_extents),
-        cmocka_unit_test(test_extents_refuse_what_overflows),
-        cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_reference_without_magnitude),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_wrong_shapes_are_named),
+        cmocka_unit_test(test_extents),   cmocka_unit_test(test_extents_refuse_what_overflows),
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_reference_without_magnitude),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,13 @@
 #include "core/mem.h"
 #include "kernels/kernel.h"
 
+#include <cmocka.h>
 #include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const nt_param params[] = {
     {.name = "tile_m", .help = "rows", .NT_INTS(16, 32), .dflt = 1},
@@ -152,8 +152,10 @@ static void test_every_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_are_macros_only), cmocka_unit_test(test_source_and_hash),
-        cmocka_unit_test(test_rules),                   cmocka_unit_test(test_gamma),
+        cmocka_unit_test(test_options_are_macros_only),
+        cmocka_unit_test(test_source_and_hash),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_gamma),
         cmocka_unit_test(test_every_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
