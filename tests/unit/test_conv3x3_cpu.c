@@ -6,10 +6,11 @@
 #include "core/convert.h"
 #include "core/random.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+
+#include <cmocka.h>
 
 enum { GUARD = 8192, POISON = 0xff, MARK = 0xa5 };
 

@@ -4,12 +4,13 @@
 #include "core/random.h"
 #include "kernels/kernel.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static const nt_layer *layer(void)
 {

@@ -3,13 +3,14 @@
 #include "core/mem.h"
 #include "kernels/kernel.h"
 
-#include <cmocka.h>
 #include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static const nt_param params[] = {
     {.name = "tile_m", .help = "rows", .NT_INTS(16, 32), .dflt = 1},
