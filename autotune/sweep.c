@@ -103,6 +103,7 @@ static nt_status begin_unit(nt__sweep *sweep, nt_error *err)
 {
     sweep->best_ns = INFINITY;
     sweep->unit_done = 0;
+    sweep->first_sent_s = sweep->last_answered_s = 0;
     sweep->unit_first_job = sweep->next_job;
     sweep->compiling = 0;
     sweep->compile_phase = true;
@@ -150,6 +151,8 @@ static nt_status run_unit(nt__sweep *sweep, nt_error *err)
     nt_status status = begin_unit(sweep, err);
     if (status == NT_OK)
         status = run_trials(sweep, err);
+    if (sweep->last_answered_s > 0)
+        sweep->out->device_span_s += sweep->last_answered_s - sweep->first_sent_s;
     if (status == NT_OK && sweep->stop_now && sweep->in_flight != NULL)
         nt__device_drop(sweep);
     if (status == NT_OK)

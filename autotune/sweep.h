@@ -84,6 +84,7 @@ typedef struct nt_sweep_result {
     int64_t reused;      /* trials taken over by --reuse */
     double compile_child_s; /* child-seconds of compiling */
     int64_t compiles, cache_hits;
+    double device_busy_s, device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */
 } nt_sweep_result;
 
 typedef struct nt_sweep_events {

@@ -158,7 +158,10 @@ nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_e
         set_limit(request, "settle_over_ns", settle, sweep->best_ns);
     }
     sweep->in_flight = candidate;
-    return ask(sweep, request, NT__DEVICE_TRIAL, trial_deadline_s(sweep, cap_s(sweep)), err);
+    nt_status status = ask(sweep, request, NT__DEVICE_TRIAL, trial_deadline_s(sweep, cap_s(sweep)), err);
+    if (sweep->first_sent_s == 0)
+        sweep->first_sent_s = sweep->busy_since_s;
+    return status;
 }
 
 nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err)
@@ -167,6 +170,15 @@ nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt
     double turn_s = 2 * fmax(sweep->best_ns * 1e-9, 200e-6) * 2;
     json_t *request = json_pack("{s:s, s:i, s:o}", "op", "finals", "rounds", rounds, "items", items);
     return ask(sweep, request, NT__DEVICE_FINALS, trial_deadline_s(sweep, turns * turn_s) + problem_deadline_s, err);
+}
+
+/* A trial's answer is here, or its worker is lost. */
+static void count_busy(nt__sweep *sweep)
+{
+    if (sweep->state != NT__DEVICE_TRIAL)
+        return;
+    sweep->last_answered_s = nt__now_s();
+    sweep->out->device_busy_s += sweep->last_answered_s - sweep->busy_since_s;
 }
 
 /* Answers to open and problem move the worker on; a refusal is the sweep's end. */
@@ -218,6 +230,7 @@ nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *t
         *lost = *timed_out = true;
     }
     if (*lost) {
+        count_busy(sweep);
         nt__device_drop(sweep);
         return NT_OK;
     }
@@ -225,6 +238,7 @@ nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *t
         return NT_OK;
     if (sweep->state == NT__DEVICE_TRIAL || sweep->state == NT__DEVICE_FINALS) {
         *answer = reply;
+        count_busy(sweep);
         sweep->state = NT__DEVICE_IDLE;
         sweep->deadline_s = INFINITY;
         return NT_OK;

@@ -101,6 +101,7 @@ typedef struct nt__sweep {
     nt__device_state state;
     double deadline_s;     /* of the worker's request; INFINITY when idle */
     double busy_since_s;
+    double first_sent_s, last_answered_s; /* trials of this unit; 0 before the first */
     int losses;            /* workers lost in a row without a result between */
     int problem_losses;    /* workers lost while preparing this unit */
     const char *phase;

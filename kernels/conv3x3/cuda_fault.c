@@ -1,4 +1,7 @@
-/* cuda_fault.c: the row of fault.cu, hidden: tests of the process model ask for it by name. */
+/* cuda_fault.c: the row of fault.cu, hidden: tests of the process model ask for it by name.
+ *
+ * `filler` changes nothing: with it most configurations of the space are right, and a sweep meets the faults among
+ * them. */
 #include "kernels/conv3x3/conv3x3.h"
 #include "kernels/kernel.h"
 
@@ -9,10 +12,21 @@ enum { THREADS = 128 };
 
 /* The order is the source's: it receives the index. */
 static const nt_param params[] = {
-    {.name = "fault", .help = "what goes wrong in the launch", .use = NT_PARAM_LAUNCH,
+    {.name = "fault",
+     .help = "what goes wrong in the launch",
+     .use = NT_PARAM_LAUNCH,
      .NT_STRINGS("none", "illegal_address", "endless_loop", "trap", "wrong_result", "launch_failure")},
+    {.name = "filler",
+     .help = "has no effect: as many right configurations",
+     .use = NT_PARAM_LAUNCH,
+     .NT_INTS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+              29, 30, 31)},
 };
 enum { FAULT_LAUNCH = 5 };
+
+static const nt_constraint constraints[] = {
+    {"fault == 'none' or filler == 0", "each fault is there once"},
+};
 
 static double additions(const nt_problem *problem)
 {
@@ -67,6 +81,8 @@ const nt_kernel nt_kernel_conv3x3_cuda_fault = {
     .min_compute_capability = 75,
     .params = params,
     .param_count = sizeof params / sizeof params[0],
+    .constraints = constraints,
+    .constraint_count = sizeof constraints / sizeof constraints[0],
     .bound = NT_BOUND_DIRECT,
     .additions = additions,
     .refuses = refuses,
