@@ -32,24 +32,25 @@ nt_status nt_compile_request_parse(const json_t *message, nt_compile_request *ou
 
 json_t *nt_compile_result_json(const nt_pool_result *result)
 {
-    return json_pack("{s:i, s:o, s:s, s:s}", "status", (int)result->status, "artefact",
-                     nt_json_artefact(&result->artefact), "what", result->error.what, "hint", result->error.hint);
+    /* nt_json_text mends what a compiler printed, or a cut in the middle of a character, made invalid */
+    return json_pack("{s:i, s:o, s:o, s:o}", "status", (int)result->status, "artefact",
+                     nt_json_artefact(&result->artefact), "what", nt_json_text(result->error.what), "hint",
+                     nt_json_text(result->error.hint));
 }
 
 nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt_error *err)
 {
     int status = -1;
     json_t *artefact;
-    const char *what, *hint;
+    const char *what = nt_json_get_text(message, "what"), *hint = nt_json_get_text(message, "hint");
     json_error_t where;
-    if (json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:o, s:s, s:s}", "status", &status, "artefact", &artefact,
-                       "what", &what, "hint", &hint) != 0)
+    if (json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:o}", "status", &status, "artefact", &artefact) != 0)
         return nt_fail(err, NT_CORRUPT, "the answer of a compile process is damaged: %s", where.text);
     if (status < 0 || status >= NT_STATUS_COUNT)
         return nt_fail(err, NT_CORRUPT, "the answer of a compile process has an unknown status %d", status);
     out->status = (nt_status)status;
-    nt_fail(&out->error, out->status, "%s", what);
-    nt_hint(&out->error, "%s", hint);
+    nt_fail(&out->error, out->status, "%s", what != NULL ? what : "");
+    nt_hint(&out->error, "%s", hint != NULL ? hint : "");
     return nt_json_to_artefact(artefact, &out->artefact, err);
 }
 

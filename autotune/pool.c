@@ -84,15 +84,15 @@ static slot *idle_slot(nt_pool *pool)
 nt_status nt_pool_submit(nt_pool *pool, uint64_t job, const nt_compile_request *request, nt_error *err)
 {
     nt_status status = NT_FAILED;
-    for (int attempt = 0; attempt < 2; attempt++) { /* an idle child may have died meanwhile: once more with a new one */
+    /* Idle children may have died meanwhile, all of them: then the last attempt is with a new one. */
+    for (int attempt = 0; attempt <= pool->count; attempt++) {
         slot *s = idle_slot(pool);
         if (s == NULL)
             return nt_fail(err, NT_BUSY, "no compile child is idle");
-        status = NT_OK;
-        if (s->child.pid == 0)
-            status = nt_child_start(&s->child, "--compile-child", NULL, true, err);
-        if (status == NT_OK)
-            status = nt_channel_send(&s->child.channel, nt_compile_request_json(request), err);
+        status = s->child.pid > 0 ? NT_OK : nt_child_start(&s->child, "--compile-child", NULL, true, err);
+        if (status != NT_OK)
+            return status;
+        status = nt_channel_send(&s->child.channel, nt_compile_request_json(request), err);
         if (status == NT_OK) {
             s->busy = true;
             s->job = job;

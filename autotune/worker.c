@@ -12,7 +12,8 @@
 
 static json_t *failure(const char *op, const nt_error *err)
 {
-    return json_pack("{s:s, s:i, s:s, s:s}", "op", op, "status", (int)err->status, "what", err->what, "hint", err->hint);
+    return json_pack("{s:s, s:i, s:o, s:o}", "op", op, "status", (int)err->status, "what", nt_json_text(err->what),
+                     "hint", nt_json_text(err->hint));
 }
 
 static nt_status op_open(nt_worker *worker, const json_t *request, json_t *reply, nt_error *err)
