@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +44,9 @@ static _Noreturn void become_child(int fd, const char *program, char *const argv
         fcntl(fd, F_SETFD, 0);
     else if (dup2(fd, CHILD_FD) < 0)
         _exit(127);
+#ifdef SYS_close_range
+    syscall(SYS_close_range, CHILD_FD + 1U, ~0U, 0U); /* also what this process was started with */
+#endif
     execv(program, argv);
     _exit(127);
 }

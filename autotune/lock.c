@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/paths.h"
@@ -20,11 +21,33 @@ static void lock_path(const char *folder, const char *uuid, nt_str *out)
     nt_str_add(out, ".lock");
 }
 
+/* Without O_CREAT first: in a sticky folder the kernel may refuse O_CREAT on a file that another user made
+ * (fs.protected_regular), and that sweep's lock is the one that matters. */
+static int open_shared(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return fd;
+}
+
+/* Another sweep may hold the lock and not have written its pid yet. */
+static void read_holder(int fd, char *out, size_t capacity)
+{
+    out[0] = '\0';
+    for (int i = 0; i < 20 && out[0] == '\0'; i++) {
+        if (i > 0)
+            nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        ssize_t got = pread(fd, out, capacity - 1, 0);
+        out[got > 0 ? (size_t)got : 0] = '\0';
+        out[strcspn(out, "\n")] = '\0';
+    }
+}
+
 static nt_status held_by(int fd, const char *uuid, nt_error *err)
 {
-    char holder[32] = {0};
-    ssize_t got = pread(fd, holder, sizeof holder - 1, 0);
-    holder[got > 0 ? strcspn(holder, "\n") : 0] = '\0';
+    char holder[32];
+    read_holder(fd, holder, sizeof holder);
     nt_fail(err, NT_BUSY, "device %s is held by another sweep, process %s", uuid, holder[0] ? holder : "of unknown id");
     nt_hint(err, "wait for it with --wait, or stop that process");
     return NT_BUSY;
@@ -39,7 +62,7 @@ nt_status nt_lock_try(const char *uuid, nt_lock *out, nt_error *err)
         return status;
     nt_str path = {0};
     lock_path(folder, uuid, &path);
-    int fd = open(nt_str_text(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int fd = open_shared(nt_str_text(&path));
     if (fd < 0)
         status = nt_fail(err, NT_IO, "cannot open the lock file %s: %s", nt_str_text(&path), strerror(errno));
     nt_str_done(&path);
@@ -63,7 +86,10 @@ nt_status nt_lock_try(const char *uuid, nt_lock *out, nt_error *err)
 
 void nt_lock_release(nt_lock *lock)
 {
-    if (lock->fd >= 0)
+    if (lock->fd >= 0) {
+        int emptied = ftruncate(lock->fd, 0); /* so that the next holder is not taken for us; no harm if it fails */
+        (void)emptied;
         close(lock->fd);
+    }
     lock->fd = -1;
 }
