@@ -58,7 +58,8 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
                             : sweep->state == NT__DEVICE_IDLE ? "compiling"
                             : sweep->state == NT__DEVICE_OPENING ? "opening device"
                                                                  : "preparing inputs", false);
-        status = nt__wait(sweep, sweep->in_flight != NULL ? 1000 : left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms, err);
+        int wait_ms = sweep->more_to_feed ? 0 : sweep->in_flight != NULL || left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms;
+        status = nt__wait(sweep, wait_ms, err);
         if (status == NT_OK)
             status = nt__take_compiled(sweep, err);
         if (status == NT_OK)
@@ -70,20 +71,34 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
 /* What is left of the budget is shared evenly among the units not yet begun. */
 static void share_budget(nt__sweep *sweep)
 {
+    static const double for_trials = 0.92; /* of the time; the rest is for the finals */
     const nt_budget *budget = &sweep->options->budget;
     int left = sweep->unit_count - sweep->unit_index;
     double now = nt__now_s();
-    sweep->unit_end_s = INFINITY;
+    sweep->budget_end_s = INFINITY;
     sweep->unit_trials = INT64_MAX;
     if (budget->seconds > 0) {
         double remaining = budget->seconds - sweep->spent_before_s - (now - sweep->started_s);
-        static const double for_trials = 0.92; /* the rest is for the finals */
-        sweep->unit_end_s = now + for_trials * fmax(remaining, 0) / left;
+        sweep->budget_end_s = now + for_trials * fmax(remaining, 0);
     }
+    sweep->unit_end_s = sweep->budget_end_s;
+    sweep->share_pending = true;
     if (budget->trials > 0) {
         int64_t remaining = budget->trials - sweep->trials_done;
         sweep->unit_trials = remaining > 0 ? (remaining + left - 1) / left : 0;
     }
+}
+
+/* A unit's share of the time begins when its inputs are ready: of many problems in a short time the first are measured,
+ * instead of all being prepared and none measured. A worker that is replaced later does not begin it again. */
+void nt__unit_prepared(nt__sweep *sweep)
+{
+    if (!sweep->share_pending)
+        return;
+    sweep->share_pending = false;
+    double now = nt__now_s();
+    if (isfinite(sweep->budget_end_s))
+        sweep->unit_end_s = now + fmax(sweep->budget_end_s - now, 0) / (sweep->unit_count - sweep->unit_index);
 }
 
 static void describe_unit(nt__sweep *sweep)
@@ -174,7 +189,7 @@ static nt_status take_lock(nt__sweep *sweep, nt_error *err)
         nt_status waited = nt__wait(sweep, 250, err);
         status = waited == NT_OK ? nt_lock_try(uuid, &sweep->lock, err) : waited;
     }
-    return status;
+    return status == NT_BUSY && sweep->stop_signal != 0 ? NT_OK : status; /* told to stop waiting: no failure */
 }
 
 static nt_status open_device(nt__sweep *sweep, nt_error *err)
@@ -184,7 +199,7 @@ static nt_status open_device(nt__sweep *sweep, nt_error *err)
         status = nt__device_identify(sweep, err);
     if (status == NT_OK)
         status = take_lock(sweep, err);
-    while (status == NT_OK && sweep->state != NT__DEVICE_IDLE && !sweep->stop_now) {
+    while (status == NT_OK && sweep->lock.fd >= 0 && sweep->state != NT__DEVICE_IDLE && !sweep->stop_now) {
         json_t *answer;
         bool lost, timed_out;
         char how[512];
@@ -199,7 +214,7 @@ static nt_status open_device(nt__sweep *sweep, nt_error *err)
     return status;
 }
 
-static void finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
+static nt_status finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
 {
     nt_run *run = &sweep->out->run;
     struct timespec now;
@@ -211,9 +226,9 @@ static void finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
     nt_copy(run->state, sizeof run->state, status != NT_OK ? "failed" : sweep->stop_signal != 0 ? "interrupted" : "done");
     nt_error ignored; /* an error that ended the sweep is worth more than one of its last row */
     nt_status ended = run->id != 0 ? sweep->sink->end_run(sweep->sink, run, status == NT_OK ? err : &ignored) : NT_OK;
-    (void)ended;
     sweep->out->interrupted_by = sweep->stop_signal;
     sweep->out->compile_child_s = sweep->pool != NULL ? nt_pool_work_s(sweep->pool) : 0;
+    return status == NT_OK ? ended : status;
 }
 
 static nt_status prepare_run(nt__sweep *sweep, nt_error *err)
@@ -256,7 +271,7 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
         status = run_unit(sweep, err);
     if (sweep->unit_index == sweep->unit_count && sweep->unit_count > 0)
         sweep->unit_index--; /* stays inside for the progress line */
-    finish_run(sweep, status, err);
+    status = finish_run(sweep, status, err);
     nt_pool_close(sweep->pool);
     sweep->pool = NULL;
     nt__device_drop(sweep);

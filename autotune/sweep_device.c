@@ -10,13 +10,14 @@
 
 static const double open_deadline_s = 120, problem_deadline_s = 120;
 
-/* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get a second more
- * for each GFLOP, so that a slow one is not mistaken for a hang. */
+/* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get four seconds
+ * more for each GFLOP, and share their cores with others, so that a slow one is not mistaken for a hang. */
 static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
-    double slow = sweep->device.kind == NT_DEVICE_CUDA ? unit->extents.flop * 1e-11 : unit->extents.flop * 1e-9;
-    return 4 + 2 * cap_s + slow;
+    double slow = sweep->device.kind == NT_DEVICE_CUDA ? unit->extents.flop * 1e-11 : unit->extents.flop * 4e-9;
+    double least = sweep->device.kind == NT_DEVICE_CPU ? 10 : 4;
+    return least + 2 * cap_s + slow;
 }
 
 static void device_name(const nt__sweep *sweep, char *out, size_t capacity)
@@ -113,6 +114,7 @@ static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
     double slow = sweep->device.kind == NT_DEVICE_CUDA ? 0 : unit->extents.flop * 1e-8;
     json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem), "seed",
                                 (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    sweep->asked_unit = sweep->unit_index;
     return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
 }
 
@@ -121,7 +123,7 @@ void nt__device_new_problem(nt__sweep *sweep)
     sweep->problem_losses = 0;
     nt_error ignored;
     if (sweep->state == NT__DEVICE_IDLE)
-        ask_problem(sweep, &ignored);
+        ask_problem(sweep, &ignored); /* a worker that opens or prepares is asked when it has answered */
 }
 
 nt_status nt__device_step(nt__sweep *sweep, nt_error *err)
@@ -190,6 +192,9 @@ static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
     if (sweep->state == NT__DEVICE_PREPARING) {
         sweep->state = NT__DEVICE_IDLE;
         sweep->deadline_s = INFINITY;
+        if (sweep->asked_unit != sweep->unit_index)
+            return ask_problem(sweep, err); /* these are the inputs of a unit whose time has run out meanwhile */
+        nt__unit_prepared(sweep);
         return NT_OK;
     }
     nt_device_info info;

@@ -15,7 +15,9 @@ static nt__unit *unit_of(nt__sweep *sweep)
 
 bool nt__unit_spent(const nt__sweep *sweep)
 {
-    return nt__now_s() >= sweep->unit_end_s || sweep->unit_done >= sweep->unit_trials;
+    /* A budget however short gives one trial. */
+    bool late = sweep->trials_done > 0 && nt__now_s() >= sweep->unit_end_s;
+    return late || sweep->unit_done >= sweep->unit_trials;
 }
 
 int nt__in_pipeline(const nt__sweep *sweep)
@@ -61,7 +63,7 @@ static nt_status store_early(nt__sweep *sweep, nt__candidate *c, nt_outcome outc
 {
     nt_trial trial;
     nt__candidate_trial(sweep, c, outcome, reason, &trial);
-    nt_status status = nt__store_trial(sweep, &trial, c, sweep->in_flight, err);
+    nt_status status = nt__store_trial(sweep, &trial, c, NULL, err); /* the journal of the one in flight stands */
     nt_trial_done(&trial);
     nt__candidate_free(c);
     return status;
@@ -108,12 +110,17 @@ static nt_status admit(nt__sweep *sweep, nt__candidate *c, nt_error *err)
     return NT_OK;
 }
 
+/* Many candidates in a row may be pruned or reused; between some of them the loop looks after children and signals. */
+enum { MOST_AT_ONCE = 256 };
+
 nt_status nt__refill(nt__sweep *sweep, nt_error *err)
 {
-    int wanted = window(sweep);
+    int wanted = window(sweep), admitted = 0;
+    sweep->more_to_feed = false;
     while (nt__in_pipeline(sweep) < wanted && !nt__unit_spent(sweep) && sweep->stop_signal == 0 &&
            sweep->unit_done + nt__in_pipeline(sweep) < sweep->unit_trials) {
-        nt__candidate *c = next_candidate(sweep);
+        sweep->more_to_feed = admitted++ == MOST_AT_ONCE;
+        nt__candidate *c = sweep->more_to_feed ? NULL : next_candidate(sweep);
         if (c == NULL)
             return NT_OK;
         nt_status status = admit(sweep, c, err);
@@ -191,7 +198,7 @@ static nt_status resolve(nt__sweep *sweep, const nt_pool_result *result, nt_erro
     nt_status status = NT_OK;
     for (nt__candidate *c = all.first, *next; c != NULL; c = next) {
         next = c->next;
-        if (status == NT_OK && c->compiling && strcmp(c->key, key) == 0)
+        if (status == NT_OK && strcmp(c->key, key) == 0) /* its twins too, whether or not they were to wait for it */
             status = take_compiled(sweep, c, result, err);
         else
             nt__queue_add(&sweep->to_compile, c);

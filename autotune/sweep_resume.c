@@ -62,11 +62,11 @@ static char *options_json(const nt_sweep_options *o)
     json_t *batch = json_array();
     for (int i = 0; i < o->batch_count; i++)
         json_array_append_new(batch, json_integer(o->batch[i]));
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s*, s:o, s:s*, s:f, s:f}", "layer", o->layer, "shape",
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s*, s:o, s:o*, s:f, s:f}", "layer", o->layer, "shape",
                             shape_texts(o), "batch", batch, "precision", names(o->precision_count, precision_at, o),
                             "layout", names(o->layout_count, layout_at, o), "cache", names(o->cache_count, cache_at, o),
                             "fill", nt_fill_name(o->fill), "kernel", o->kernel, "param", narrowing_texts(o), "where",
-                            o->where, "ci_rel", o->ci_rel, "max_error", o->max_error);
+                            o->where != NULL ? nt_json_text(o->where) : NULL, "ci_rel", o->ci_rel, "max_error", o->max_error);
     return nt_json_dump_done(all);
 }
 
@@ -263,7 +263,7 @@ nt_status nt__reuse(nt__sweep *sweep, nt__candidate *c, bool *reused, nt_error *
         /* its costs were paid by the earlier run */
         found.compile_ms = found.verify_ms = found.measure_ms = 0;
         sweep->out->reused++;
-        status = nt__store_trial(sweep, &found, c, sweep->in_flight, err);
+        status = nt__store_trial(sweep, &found, c, NULL, err);
         nt_trial_done(&found);
         nt__candidate_free(c);
     } else if (status == NT_NOT_FOUND) {

@@ -104,16 +104,19 @@ typedef struct nt__sweep {
     double first_sent_s, last_answered_s; /* trials of this unit; 0 before the first */
     int losses;            /* workers lost in a row without a result between */
     int problem_losses;    /* workers lost while preparing this unit */
+    int asked_unit;        /* the unit the worker was last asked to prepare */
     const char *phase;
 
     double started_s, spent_before_s; /* monotonic; seconds of the run before this process */
-    double unit_end_s;     /* monotonic */
+    double budget_end_s;   /* monotonic; trials end here, finals may follow. INFINITY when not limited */
+    double unit_end_s;     /* monotonic; no earlier than its inputs are ready */
+    bool share_pending;    /* the unit's share of the time has not begun */
     int64_t unit_trials;   /* trials this unit may have; INT64_MAX when not limited */
     int64_t trials_done, unit_done; /* not counting pruned ones */
 
     const nt_strategy *strategy;
     void *strategy_state;
-    bool exhausted;
+    bool exhausted, more_to_feed; /* refilling stopped for the loop's sake: come back at once */
     nt__queue seeds, to_compile, ready;
     nt__candidate *in_flight;
     bool compile_phase;    /* cpu: compiling and timing alternate */
@@ -160,7 +163,9 @@ nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt
 nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,
                           nt_error *err);
 void nt__device_drop(nt__sweep *sweep);
-void nt__device_new_problem(nt__sweep *sweep); /* the next step prepares the present unit */
+void nt__device_new_problem(nt__sweep *sweep); /* the worker is to prepare the present unit */
+/* Called when its inputs are ready: its share of the time budget begins. */
+void nt__unit_prepared(nt__sweep *sweep);
 
 /* store */
 nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,

@@ -77,6 +77,15 @@ static nt_status trial_lost(nt__sweep *sweep, nt_outcome outcome, const char *ho
     return status;
 }
 
+/* A worker that was replaced or fell behind must not answer for another problem. */
+static nt_status of_this_unit(const nt__sweep *sweep, const nt_trial *trial, nt_error *err)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    if (nt_problem_equal(&trial->problem, &unit->problem) && trial->cache == unit->cache)
+        return NT_OK;
+    return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: it is about another problem");
+}
+
 static nt_status trial_answered(nt__sweep *sweep, const json_t *answer, nt_error *err)
 {
     nt_error why = {0};
@@ -90,7 +99,9 @@ static nt_status trial_answered(nt__sweep *sweep, const json_t *answer, nt_error
     }
     nt_status status = nt_json_to_trial(json_object_get(answer, "trial"), &measured, &why);
     if (status == NT_OK) {
-        status = nt__check_answer(&measured, &why);
+        status = of_this_unit(sweep, &measured, &why);
+        if (status == NT_OK)
+            status = nt__check_answer(&measured, &why);
         if (status != NT_OK)
             nt_trial_done(&measured);
     }

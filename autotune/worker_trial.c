@@ -181,15 +181,14 @@ nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *rep
     nt_trial trial;
     nt_trial_init(&trial);
     bool right = false;
+    trial.problem = worker->workload->problem;
+    trial.cache = worker->cache;
+    trial.floor_ns = worker->floor_ns;
     nt_status status = nt__worker_load(worker, request, &loaded, err);
-    if (status == NT_OK) {
-        trial.problem = worker->workload->problem;
-        trial.cache = worker->cache;
-        trial.floor_ns = worker->floor_ns;
-        trial.artefact = loaded.artefact;
-        nt_copy(trial.kernel, sizeof trial.kernel, loaded.kernel->name);
+    nt_copy(trial.kernel, sizeof trial.kernel, loaded.kernel != NULL ? loaded.kernel->name : "?");
+    trial.artefact = loaded.artefact;
+    if (status == NT_OK)
         status = inspect(worker, &loaded, &trial, err);
-    }
     if (status == NT_OK)
         status = check_it(worker, &loaded, &trial, &right, err);
     if (status == NT_OK && right)
