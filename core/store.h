@@ -43,6 +43,17 @@ typedef struct nt_final {
     nt_samples samples;
 } nt_final;
 
+/* One counter of one trial. */
+typedef struct nt_counter {
+    int64_t trial_id;
+    const char *name;   /* the view's column (occupancy_pct) or the metric's own name */
+    double value;       /* NAN: it was asked for and the device did not give it */
+    const char *unit;   /* "%", "byte", "ns", ... */
+    const char *source; /* how collected: "CUPTI range profiler, user replay" */
+    int passes;         /* of the set it was collected in */
+    nt_cache_mode cache;
+} nt_counter;
+
 typedef struct nt_sink nt_sink;
 struct nt_sink {
     void *state;
@@ -51,6 +62,8 @@ struct nt_sink {
     nt_status (*put)(nt_sink *sink, nt_trial *finished, const nt_journal *next, nt_error *err);
     /* Stores the finalists of one problem and marks its winner. One transaction. */
     nt_status (*put_finals)(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count, nt_error *err);
+    /* Stores counters of trials already put; those of equal trial and name are replaced. One transaction. */
+    nt_status (*put_counters)(nt_sink *sink, const nt_counter *counters, int count, nt_error *err);
     nt_status (*end_run)(nt_sink *sink, const nt_run *run, nt_error *err);
     /* The newest run of this device that did not end as `done` and has equal options; NT_NOT_FOUND when none. */
     nt_status (*find_resumable)(nt_sink *sink, const nt_run *like, nt_run *out, nt_error *err);

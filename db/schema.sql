@@ -170,8 +170,9 @@ CREATE TABLE counter (
     name TEXT NOT NULL,
     value REAL,
     unit TEXT,
-    source TEXT,
+    source TEXT, -- how it was collected
     passes INTEGER,
+    cache TEXT CHECK (cache IN ('cold', 'hot')),
     PRIMARY KEY (trial_id, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -277,6 +277,7 @@ nt_status nt_db_sink_open_with(const char *path, const nt_db_options *options, n
         .begin_run = nt_writer_begin_run,
         .put = put,
         .put_finals = nt_writer_put_finals,
+        .put_counters = nt_writer_put_counters,
         .end_run = nt_writer_end_run,
         .find_resumable = nt_writer_find_resumable,
         .each_trial = nt_writer_each_trial,

@@ -45,6 +45,9 @@ nt_status nt_writer_end_run(nt_sink *sink, const nt_run *run, nt_error *err);
 nt_status nt_writer_put_finals(nt_sink *sink, const nt_problem *problem, const nt_final *finals, int count,
                                nt_error *err);
 
+/* ---- counters.c -------------------------------------------------------------------------------------------------- */
+nt_status nt_writer_put_counters(nt_sink *sink, const nt_counter *counters, int count, nt_error *err);
+
 /* ---- keys.c: rows shared by many trials: found, or added where `add` says so; *id is 0 when not found ------------ */
 nt_status nt_writer_problem(nt_writer *writer, const nt_problem *problem, bool add, int64_t *id, nt_error *err);
 nt_status nt_writer_kernel(nt_writer *writer, const char *layer, const char *name, const char *source_hash, bool add,
