@@ -42,19 +42,21 @@ static nt_status fetch_artefact(nt__sweep *sweep, nt__candidate *c, nt_error *er
     nt_status status = nt_compile_lookup(&request, &c->artefact, err);
     if (status != NT_NOT_FOUND)
         return status;
-    while (nt_pool_idle(sweep->pool) == 0)
-        if (nt__wait(sweep, 100, err) != NT_OK || sweep->stop_now)
-            return NT_FAILED;
-    status = nt_pool_submit(sweep->pool, c->job, &request, err);
-    while (status == NT_OK && !sweep->stop_now) {
-        nt_pool_result result;
+    bool sent = false;
+    for (status = NT_OK; status == NT_OK && !sweep->stop_now; status = nt__wait(sweep, 1000, err)) {
+        nt_pool_result result; /* others than ours were begun for trials that time ran out for */
         while (nt_pool_take(sweep->pool, &result))
             if (result.job == c->job) {
                 c->artefact = result.artefact;
                 *err = result.error;
                 return result.status;
             }
-        status = nt__wait(sweep, 1000, err);
+        if (!sent && nt_pool_idle(sweep->pool) > 0) {
+            status = nt_pool_submit(sweep->pool, c->job, &request, err);
+            sent = true;
+        }
+        if (status != NT_OK)
+            return status;
     }
     return status != NT_OK ? status : NT_FAILED;
 }
@@ -80,14 +82,22 @@ static void warn(nt__sweep *sweep, const char *id, const char *text)
         sweep->events->warning(sweep->events->context, id, text);
 }
 
+static void warn_not_held(nt__sweep *sweep, const char *why)
+{
+    char text[700];
+    snprintf(text, sizeof text, "the finalists could not be measured again (%s); first measurements stand", why);
+    warn(sweep, "finals-lost", text);
+}
+
 /* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why). */
 static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error *err)
 {
     nt_status status = NT_OK;
     bool sent = false;
+    int losses = 0;
     while (status == NT_OK && !sweep->stop_now && *reply == NULL) {
         bool lost, timed_out;
-        char how[256], text[400];
+        char how[256];
         status = nt__device_step(sweep, err);
         nt_pool_result stale; /* compiles begun for trials that time ran out for */
         while (nt_pool_take(sweep->pool, &stale))
@@ -101,11 +111,14 @@ static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error 
             status = nt__wait(sweep, 1000, err);
         if (status == NT_OK)
             status = nt__device_poll(sweep, reply, &lost, &timed_out, how, sizeof how, err);
-        if (status == NT_OK && lost && sent) {
-            snprintf(text, sizeof text, "the finalists could not be measured again (%s); first measurements stand", how);
-            warn(sweep, "finals-lost", text);
+        if (status == NT_OK && lost && (sent || ++losses == 2)) {
+            warn_not_held(sweep, how);
             break;
         }
+    }
+    if (status == NT_OK && *reply != NULL && nt_json_get_int(*reply, "status") != NT_OK) {
+        const char *what = nt_json_get_text(*reply, "what");
+        warn_not_held(sweep, what != NULL ? what : "the worker gave no reason");
     }
     return status;
 }

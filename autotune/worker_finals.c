@@ -1,5 +1,6 @@
 #include "autotune/worker_finals.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 typedef struct entrant {
     nt_loaded loaded;
     nt_target target;
-    nt_verdict verdict;
+    nt_verdict verdict; /* one that is not right is not timed */
     int64_t launches;
     double *round_ns;
 } entrant;
@@ -32,9 +33,8 @@ static nt_status take_turn(nt_worker *worker, entrant *e, double *ns, nt_error *
     return status == NT_OK ? nt_measure_once(&e->target, e->launches, ns, err) : status;
 }
 
-static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, entrant *e, nt_error *err)
+static nt_status get_ready(nt_worker *worker, const json_t *item, entrant *e, nt_error *err)
 {
-    e->round_ns = nt_alloc_zero(rounds, sizeof(double));
     nt_status status = nt__worker_load(worker, item, &e->loaded, err);
     for (int i = 0; status == NT_OK && i < e->loaded.plan.stage_count; i++) {
         const nt_stage *stage = &e->loaded.plan.stage[i];
@@ -47,8 +47,9 @@ static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, ent
     if (status == NT_OK)
         status = nt_workload_verify_fresh(worker->workload, e->loaded.kernel, e->loaded.module, &e->loaded.plan,
                                           &e->verdict, err);
-    if (status == NT_OK)
-        status = nt_workload_target(worker->workload, e->loaded.module, &e->loaded.plan, &e->target, err);
+    if (status != NT_OK || !e->verdict.right)
+        return status;
+    status = nt_workload_target(worker->workload, e->loaded.module, &e->loaded.plan, &e->target, err);
     if (status == NT_OK)
         status = nt__worker_warm(worker, &e->target, err);
     double ns = 0;
@@ -56,6 +57,20 @@ static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, ent
         status = take_turn(worker, e, &ns, err); /* launches = 0 is not allowed */
     e->launches = nt_measure_launches(sample_ns, ns);
     return status;
+}
+
+/* A finalist that cannot be launched any more is out; it does not spoil the others' rounds. */
+static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, entrant *e, nt_error *err)
+{
+    e->launches = 1;
+    e->round_ns = nt_alloc_zero(rounds, sizeof(double));
+    nt_status status = get_ready(worker, item, e, err);
+    if (status != NT_LAUNCH_FAILED && status != NT_NO_MEMORY)
+        return status;
+    e->verdict = (nt_verdict){.right = false, .error_impl = NAN, .error_prec = NAN};
+    nt_copy(e->verdict.reason, sizeof e->verdict.reason, err->what);
+    *err = (nt_error){0};
+    return NT_OK;
 }
 
 /* Every entrant once a round, in an order drawn anew each round. */
@@ -73,6 +88,8 @@ static nt_status run_rounds(nt_worker *worker, entrant *entrants, int count, siz
         }
         for (int i = 0; i < count; i++) {
             entrant *e = &entrants[order[i]];
+            if (!e->verdict.right)
+                continue;
             nt_status status = take_turn(worker, e, &e->round_ns[round], err);
             if (status != NT_OK)
                 return status;
@@ -103,10 +120,8 @@ nt_status nt__worker_finals(nt_worker *worker, const json_t *request, json_t *re
     entrant entrants[NT_FINALISTS];
     memset(entrants, 0, sizeof entrants);
     nt_status status = NT_OK;
-    for (int i = 0; status == NT_OK && i < count; i++) {
-        entrants[i].launches = 1;
+    for (int i = 0; status == NT_OK && i < count; i++)
         status = admit(worker, json_array_get(items, (size_t)i), (size_t)rounds, &entrants[i], err);
-    }
     nt_workload_drop_fresh(worker->workload);
     if (status == NT_OK)
         status = run_rounds(worker, entrants, count, (size_t)rounds, err);
