@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autotune/sweep_state.h"
+#include "autotune/workload.h"
 #include "core/mem.h"
 
 /* What a sweep without options tries: batch 1 and one that fills the device more, precisions the kernels of the kind have. */
@@ -188,6 +189,8 @@ static nt_status add_unit(const nt_sweep_options *o, const nt_device_info *devic
 {
     *unit = (nt__unit){.problem = *problem, .cache = cache, .layer = layer};
     nt_status status = layer->extents(problem, &unit->extents, err);
+    if (status == NT_OK)
+        status = nt_workload_check_fits(device, problem, &unit->extents, cache, (double)device->memory_bytes, err);
     return status == NT_OK ? serve(o, device, unit, err) : status;
 }
 

@@ -361,17 +361,28 @@ static nt_status load_reference(nt_workload *w, nt_error *err)
     return status == NT_OK ? w->ops->module_load(w->device, artefact.path, &w->reference, err) : status;
 }
 
+nt_status nt_workload_check_fits(const nt_device_info *info, const nt_problem *problem, const nt_extents *extents,
+                                 nt_cache_mode cache, double available_bytes, nt_error *err)
+{
+    static const double usable = 0.95;
+    double needed = nt_workload_bytes(info, problem, extents, cache);
+    if (!(available_bytes > 0) || needed <= usable * available_bytes)
+        return NT_OK;
+    nt_str text = {0};
+    nt_problem_print(&text, problem);
+    nt_fail(err, NT_USAGE, "%s needs %s of device memory (inputs, references and the ring), %s is available",
+            nt_str_text(&text), nt_text_bytes(needed).s, nt_text_bytes(available_bytes).s);
+    nt_str_done(&text);
+    return nt_hint(err, "take a smaller --batch or --shape");
+}
+
 static nt_status check_fits(nt_workload *w, nt_error *err)
 {
     size_t available = 0;
     nt_status status = w->ops->memory_free(w->device, &available, err);
-    double needed = nt_workload_bytes(w->ops->info(w->device), &w->problem, &w->extents, w->cache);
-    if (status != NT_OK || needed <= 0.95 * (double)available)
+    if (status != NT_OK)
         return status;
-    nt_fail(err, NT_USAGE, "the problem needs %s of device memory (inputs, references and the ring), %s is free",
-            nt_text_bytes(needed).s, nt_text_bytes((double)available).s);
-    nt_hint(err, "take a smaller --batch or --shape");
-    return NT_USAGE;
+    return nt_workload_check_fits(w->ops->info(w->device), &w->problem, &w->extents, w->cache, (double)available, err);
 }
 
 nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
@@ -419,8 +430,8 @@ void nt_workload_close(nt_workload *w)
 
 static nt_check_set check_set(const nt_workload *w, const nt_input_set *set, nt_bound bound)
 {
-    return (nt_check_set){.in = set->in.data,
-                          .weight = set->weight.data,
+    return (nt_check_set){.in = &set->in,
+                          .weight = &set->weight,
                           .ref = set->ref,
                           .abs = set->abs[bound],
                           .original = rounds(&w->problem) ? set->original : set->ref,

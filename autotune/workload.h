@@ -45,7 +45,11 @@ typedef struct nt_workload {
 double nt_workload_bytes(const nt_device_info *info, const nt_problem *problem, const nt_extents *extents,
                          nt_cache_mode cache);
 
-/* NT_USAGE with needed and available bytes when it does not fit. */
+/* NT_USAGE with needed and available bytes when it does not fit; unknown available bytes are enough. */
+nt_status nt_workload_check_fits(const nt_device_info *info, const nt_problem *problem, const nt_extents *extents,
+                                 nt_cache_mode cache, double available_bytes, nt_error *err);
+
+/* NT_USAGE when it does not fit what is free now. */
 nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
                            nt_cache_mode cache, nt_workload **out, nt_error *err);
 void nt_workload_close(nt_workload *workload);

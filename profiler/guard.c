@@ -1,6 +1,6 @@
 #include "profiler/guard.h"
 
-static nt_status write_guards(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, nt_error *err)
+nt_status nt_guarded_mend(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, nt_error *err)
 {
     nt_status status = ops->fill(device, buffer->base, NT_GUARD_PATTERN, NT_GUARD_BYTES, err);
     if (status == NT_OK)
@@ -19,7 +19,7 @@ nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guar
     }
     buffer->data = buffer->base + NT_GUARD_BYTES;
     buffer->bytes = bytes;
-    return write_guards(ops, device, buffer, err);
+    return nt_guarded_mend(ops, device, buffer, err);
 }
 
 nt_status nt_guarded_check(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, size_t *front,

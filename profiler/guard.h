@@ -20,6 +20,9 @@ nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guar
 nt_status nt_guarded_check(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, size_t *front,
                            size_t *rear, nt_error *err);
 
+/* Writes both guards anew, after a kernel broke them. */
+nt_status nt_guarded_mend(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, nt_error *err);
+
 void nt_guarded_free(const nt_device_ops *ops, nt_device *device, nt_guarded *buffer);
 
 #endif

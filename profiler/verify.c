@@ -13,8 +13,8 @@ static nt_status poison(const nt_verify_request *request, const nt_guarded *buff
 static nt_binding bind(const nt_verify_request *request, const nt_check_set *set)
 {
     nt_binding binding = {{0}};
-    binding.address[NT_ROLE_IN] = set->in;
-    binding.address[NT_ROLE_WEIGHT] = set->weight;
+    binding.address[NT_ROLE_IN] = set->in->data;
+    binding.address[NT_ROLE_WEIGHT] = set->weight->data;
     binding.address[NT_ROLE_OUT] = request->out->data;
     binding.address[NT_ROLE_PACKED] = request->packed->data;
     binding.address[NT_ROLE_WORKSPACE] = request->workspace->data;
@@ -74,25 +74,38 @@ static void judge(const nt_verify_request *request, int set_index, const nt_comp
              result->first_out, result->first_ref);
 }
 
+typedef struct guard_zone {
+    const char *name;
+    const nt_guarded *buffer;
+} guard_zone;
+
+/* The zones of an input stay broken for the trials after this one, so they are written anew. */
+static nt_status check_zone(const nt_verify_request *request, const guard_zone *zone, nt_verdict *out, nt_error *err)
+{
+    size_t front, rear;
+    nt_status status = nt_guarded_check(request->ops, request->device, zone->buffer, &front, &rear, err);
+    if (status != NT_OK || front + rear == 0)
+        return status;
+    if (out->right)
+        snprintf(out->reason, sizeof out->reason, "writes outside the %s buffer: %zu bytes before it, %zu behind it",
+                 zone->name, front, rear);
+    out->right = false;
+    return nt_guarded_mend(request->ops, request->device, zone->buffer, err);
+}
+
 static nt_status check_guards(const nt_verify_request *request, nt_verdict *out, nt_error *err)
 {
-    const struct {
-        const char *name;
-        const nt_guarded *buffer;
-    } zones[] = {{"output", request->out}, {"packed weights", request->packed}, {"workspace", request->workspace}};
-    for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
-        size_t front, rear;
-        nt_status status =
-            nt_guarded_check(request->ops, request->device, zones[i].buffer, &front, &rear, err);
-        if (status != NT_OK)
-            return status;
-        if (front + rear == 0 || !out->right)
-            continue;
-        out->right = false;
-        snprintf(out->reason, sizeof out->reason, "writes outside the %s buffer: %zu bytes before it, %zu behind it",
-                 zones[i].name, front, rear);
+    const guard_zone outputs[] = {
+        {"output", request->out}, {"packed weights", request->packed}, {"workspace", request->workspace}};
+    nt_status status = NT_OK;
+    for (size_t i = 0; status == NT_OK && i < sizeof outputs / sizeof outputs[0]; i++)
+        status = check_zone(request, &outputs[i], out, err);
+    for (int i = 0; i < request->set_count; i++) {
+        const guard_zone inputs[] = {{"input", request->set[i].in}, {"weight", request->set[i].weight}};
+        for (size_t j = 0; status == NT_OK && j < sizeof inputs / sizeof inputs[0]; j++)
+            status = check_zone(request, &inputs[j], out, err);
     }
-    return NT_OK;
+    return status;
 }
 
 static nt_status prepare_buffers(const nt_verify_request *request, nt_error *err)

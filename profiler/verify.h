@@ -1,8 +1,8 @@
 /* verify.h: is the output right? Before any time is taken, and once more for finalists on a fresh seed.
  *
  * The output is poisoned (every byte 0xFF: NaN in every floating type), the plan runs once on each of the input sets, each
- * element is compared with the fp64 reference under the stated bound, and the guard zones around output, packed weights and
- * workspace must be untouched. NaN and Inf never pass. */
+ * element is compared with the fp64 reference under the stated bound, and the guard zones around inputs, output, packed
+ * weights and workspace must be untouched. NaN and Inf never pass. */
 #ifndef NT_VERIFY_H
 #define NT_VERIFY_H
 
@@ -11,7 +11,7 @@
 
 /* One input set on the device with its references (f64). */
 typedef struct nt_check_set {
-    nt_mem in, weight;
+    const nt_guarded *in, *weight;
     nt_mem ref, abs;  /* on the inputs as rounded in memory; abs for the kernel's bound */
     nt_mem original;  /* on the original fp32 inputs; may equal ref */
     nt_mem scale;     /* f64 per output channel, or 0 */
