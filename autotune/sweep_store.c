@@ -104,6 +104,7 @@ static nt_journal journal_of(nt__sweep *sweep, const nt__candidate *next)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
     nt_journal journal = {.params_json = next->params_json, .problem = &unit->problem};
+    journal.total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
     nt_copy(journal.kernel, sizeof journal.kernel, unit->served[next->served].kernel->name);
     return journal;
 }

@@ -31,6 +31,7 @@ typedef struct nt_journal {
     const char *params_json;
     const nt_problem *problem;
     int attempts; /* times it was in flight when the process died; filled by resume */
+    double total_s; /* the run's time so far, kept for the case that its process is killed; not positive: unknown */
 } nt_journal;
 
 /* One finalist of the interleaved rounds. */

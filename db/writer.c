@@ -41,6 +41,7 @@ static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
     /* Not by run alone: pruned trials are stored while another is in flight. */
     [NT_SQL_UNJOURNAL] =
         "DELETE FROM journal WHERE run_id = ? AND problem_id = ? AND kernel = ? AND configuration_id = ?",
+    [NT_SQL_SPENT] = "UPDATE run SET total_s = ? WHERE id = ?",
 };
 
 double nt_writer_now_unix_s(void)
@@ -187,6 +188,17 @@ static nt_status store_trial(nt_writer *writer, const nt_trial *trial, trial_key
     return status;
 }
 
+/* end_run states it finally; until then a resumed run counts it against its budget. */
+static nt_status note_spent(nt_writer *writer, double total_s, nt_error *err)
+{
+    if (!(total_s > 0))
+        return NT_OK;
+    sqlite3_stmt *stmt = writer->stmt[NT_SQL_SPENT];
+    nt_bind_real(stmt, 1, total_s);
+    sqlite3_bind_int64(stmt, 2, writer->run_id);
+    return nt_db_step(&writer->db, stmt, "noting the time spent", err);
+}
+
 static nt_status journal(nt_writer *writer, const nt_journal *next, nt_error *err)
 {
     int64_t problem = 0, configuration = 0;
@@ -220,6 +232,8 @@ static nt_status put(nt_sink *sink, nt_trial *finished, const nt_journal *next, 
         status = store_trial(writer, finished, &keys, err);
     if (status == NT_OK && next != NULL)
         status = journal(writer, next, err);
+    if (status == NT_OK && next != NULL)
+        status = note_spent(writer, next->total_s, err);
     status = nt_writer_finish(writer, status, storing, err);
     if (status == NT_OK && finished != NULL) {
         finished->id = keys.trial;

@@ -17,6 +17,7 @@ typedef enum nt_writer_sql {
     NT_SQL_COUNT_TRIAL,
     NT_SQL_JOURNAL,
     NT_SQL_UNJOURNAL,
+    NT_SQL_SPENT,
     NT_SQL_WRITER_COUNT
 } nt_writer_sql;
 
