@@ -214,6 +214,33 @@ static nt_status open_device(nt__sweep *sweep, nt_error *err)
     return status;
 }
 
+/* NT_OK unless trials were made and not one of any problem is right. */
+static nt_status judge(const nt_sweep_result *result, nt_error *err)
+{
+    int64_t outcome[NT_OUTCOME_COUNT] = {0}, failed = 0;
+    for (int u = 0; u < result->unit_count; u++) {
+        if (result->unit[u].has_best)
+            return NT_OK;
+        for (int i = 0; i < NT_OUTCOME_COUNT; i++)
+            outcome[i] += result->unit[u].outcome[i];
+    }
+    nt_str counts = {0};
+    for (int i = 0; i < NT_OUTCOME_COUNT; i++) {
+        failed += outcome[i];
+        if (outcome[i] > 0)
+            nt_str_addf(&counts, "%s%lld %s", counts.length > 0 ? ", " : "", (long long)outcome[i],
+                        nt_outcome_name((nt_outcome)i));
+    }
+    if (failed > 0) {
+        nt_fail(err, outcome[NT_OUTCOME_WRONG_RESULT] > 0 ? NT_WRONG_RESULT : NT_FAILED,
+                "no trial of this run gave a right result: %s", nt_str_text(&counts));
+        nt_hint(err, "nntune query 'select kernel, params, outcome, reason from trials where run = %lld' says why",
+                (long long)result->run.id);
+    }
+    nt_str_done(&counts);
+    return failed > 0 ? err->status : NT_OK;
+}
+
 static nt_status finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
 {
     nt_run *run = &sweep->out->run;
@@ -278,7 +305,9 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
     nt_lock_release(&sweep->lock);
     nt__units_free(sweep->unit, sweep->unit_count);
     nt__release_signals(&old_mask);
-    return status;
+    /* a rerun shows its one trial; an interrupted run was not given the time to find something */
+    bool judged = status == NT_OK && sweep->only == NULL && sweep->stop_signal == 0;
+    return judged ? judge(sweep->out, err) : status;
 }
 
 nt_status nt_sweep_run(const nt_sweep_options *options, nt_sink *sink, const nt_sweep_events *events,
