@@ -6,10 +6,11 @@
 
 #include "cli/cmd.h"
 #include "cli/command_line.h"
+#include "cli/database.h"
+#include "cli/row.h"
 #include "cli/sweep_view.h"
 #include "core/json.h"
 #include "core/mem.h"
-#include "core/paths.h"
 #include "core/units.h"
 #include "db/db.h"
 #include "device/device.h"
@@ -18,34 +19,25 @@ static const nt_option rows[] = {
     {.name = "device", .kind = NT_OPTION_TEXT, .argument = "DEVICE", .help = "cpu, cuda or cuda:N (default: the kind it ran on)"},
     {.name = "seed", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 0, .max = INT64_MAX, .help = "seed of the inputs (default 1)"},
     {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while a sweep holds the device"},
+    {.name = "verbose", .letter = 'v', .kind = NT_OPTION_FLAG, .help = "a line on stderr for each trial"},
     {.name = NULL},
 };
 
 /* The stored trial, from a row of the view. */
 typedef struct stored {
-    bool found;
     nt_trial trial;
     char device_kind[16];
     nt_error err;
     nt_status status;
 } stored;
 
-static const char *text_of(const nt_row *row, const char *name)
-{
-    for (int i = 0; i < row->count; i++)
-        if (strcmp(row->name[i], name) == 0 && row->cell[i].kind == NT_CELL_TEXT)
-            return row->cell[i].text;
-    return "";
-}
-
 static bool read_row(void *context, const nt_row *row)
 {
     stored *s = context;
     json_t *object = nt_json_row(row);
-    s->found = true;
     s->status = nt_json_to_trial(object, &s->trial, &s->err);
     json_decref(object);
-    nt_copy(s->device_kind, sizeof s->device_kind, text_of(row, "device_kind"));
+    nt_copy(s->device_kind, sizeof s->device_kind, nt_row_text(row, "device_kind"));
     return false;
 }
 
@@ -57,11 +49,6 @@ static nt_status find(const char *path, int64_t id, stored *s, nt_error *err)
         return status;
     status = reader->trial(reader, id, read_row, s, err);
     reader->close(reader);
-    if (status == NT_OK && !s->found) {
-        nt_fail(err, NT_NOT_FOUND, "%s has no trial %lld", path, (long long)id);
-        nt_hint(err, "'nntune best' lists winners with their trials");
-        return NT_NOT_FOUND;
-    }
     if (status == NT_OK && s->status != NT_OK)
         *err = s->err;
     return status == NT_OK ? s->status : status;
@@ -115,16 +102,13 @@ static nt_status again(const nt_args *args, const stored *s, const char *path, i
 
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
-    char path[1024];
-    long long id;
+    char path[NT_PATH_BYTES];
+    int64_t id;
     stored s = {0};
     nt_trial_init(&s.trial);
-    if (!nt_parse_i64(nt_args_positional(args, 0), &id) || id < 1)
-        return nt_fail(err, NT_USAGE, "'%s' is not the number of a trial", nt_args_positional(args, 0));
-    const char *given = nt_args_text(args, "db", NULL);
-    nt_status status = given == NULL ? nt_path_database(path, sizeof path, err) : NT_OK;
-    if (given != NULL && !nt_copy(path, sizeof path, given))
-        status = nt_fail(err, NT_USAGE, "--db: the path is too long");
+    nt_status status = nt_trial_argument(args, &id, err);
+    if (status == NT_OK)
+        status = nt_database_path(args, path, err);
     if (status == NT_OK)
         status = find(path, id, &s, err);
     if (status == NT_OK)
@@ -140,6 +124,7 @@ const nt_command nt_command_rerun = {
     .usage = "TRIAL",
     .example = "nntune rerun 42",
     .options = rows,
+    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 1,
     .most_positional = 1,
     .run = run,

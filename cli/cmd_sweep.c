@@ -1,17 +1,15 @@
 /* cmd_sweep.c: `nntune sweep LAYER`: the front door. */
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "autotune/strategy.h"
 #include "cli/cmd.h"
+#include "cli/database.h"
+#include "cli/output.h"
+#include "cli/present.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_view.h"
-#include "cli/table.h"
-#include "cli/warn.h"
 #include "core/json.h"
-#include "core/paths.h"
 #include "core/units.h"
 #include "db/db.h"
 #include "device/device.h"
@@ -50,10 +48,9 @@ static void print_dry(const nt_dry_unit *unit, int count, const nt_device_info *
     printf("on %s\n", device->name);
     for (int i = 0; i < count; i++) {
         nt_str problem = {0};
-        nt_problem_print(&problem, &unit[i].problem);
-        printf("%s %s, kernel %s: %s legal of %s combinations\n", nt_str_text(&problem),
-               nt_cache_mode_name(unit[i].cache), unit[i].kernel, nt_text_count(unit[i].legal).s,
-               nt_text_count(unit[i].total).s);
+        nt_present_problem(&problem, &unit[i].problem, unit[i].cache);
+        printf("%s, kernel %s: %s legal of %s combinations\n", nt_str_text(&problem), unit[i].kernel,
+               nt_text_count(unit[i].legal).s, nt_text_count(unit[i].total).s);
         print_rejections(unit[i].space);
         nt_str_done(&problem);
     }
@@ -73,10 +70,10 @@ static nt_status dry_run(const nt_args *args, const nt_sweep_options *options, n
         json_t *list = json_array();
         for (int i = 0; i < count; i++)
             json_array_append_new(list, dry_json(&units[i]));
-        char *text = nt_json_dump_done(json_pack("{s:s, s:i, s:o, s:o}", "type", "dry_run", "schema_version", 1,
-                                                 "device", nt_json_device(&device), "spaces", list));
-        puts(text);
-        free(text);
+        json_t *document = nt_output_document("dry_run");
+        json_object_set_new(document, "device", nt_json_device(&device));
+        json_object_set_new(document, "spaces", list);
+        nt_output_json(document);
     } else {
         print_dry(units, count, &device);
     }
@@ -86,21 +83,12 @@ static nt_status dry_run(const nt_args *args, const nt_sweep_options *options, n
 
 /* ---- run ---------------------------------------------------------------------------------------------------------------- */
 
-static nt_status database_path(const nt_args *args, char *out, size_t capacity, nt_error *err)
-{
-    const char *given = nt_args_text(args, "db", NULL);
-    if (given == NULL)
-        return nt_path_database(out, capacity, err);
-    return nt_copy(out, capacity, given) ? NT_OK : nt_fail(err, NT_USAGE, "--db: the path is too long");
-}
-
-static void print_resume(const nt_args *args, const nt_sweep_result *result, const nt_sweep_options *options)
+static void print_resume(const nt_args *args, const nt_sweep_options *options)
 {
     bool given = nt_args_flag(args, "resume");
     if (!nt_args_flag(args, "quiet"))
         fprintf(stderr, "interrupted; everything measured is kept. Go on with:\n  %s%s\n", options->command,
                 given ? "" : " --resume");
-    (void)result;
 }
 
 static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options, const char *path, int *exit_code,
@@ -116,7 +104,7 @@ static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options
     status = nt_sweep_run(options, sink, &events, &result, err);
     nt_sweep_view_finish(view, &result, status, err);
     if (status == NT_OK && result.interrupted_by != 0) {
-        print_resume(args, &result, options);
+        print_resume(args, options);
         *exit_code = 128 + result.interrupted_by;
     }
     nt_sweep_view_close(view);
@@ -144,7 +132,7 @@ static nt_status choose_device(const nt_args *args, nt_sweep_options *options, n
 
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
-    char path[1024];
+    char path[NT_PATH_BYTES];
     nt_sweep_parts parts = {0};
     nt_sweep_options options = {0};
     nt_status status = nt_sweep_options_read(args, &options, &parts, err);
@@ -153,7 +141,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     if (status == NT_OK && nt_args_flag(args, "dry-run"))
         status = dry_run(args, &options, err);
     else if (status == NT_OK) {
-        status = database_path(args, path, sizeof path, err);
+        status = nt_database_path(args, path, err);
         if (status == NT_OK)
             status = sweep_into(args, &options, path, exit_code, err);
     }
@@ -172,6 +160,7 @@ const nt_command nt_command_sweep = {
                    "distribution-free intervals; the fastest are measured again in interleaved rounds on fresh inputs. "
                    "Ctrl-C finishes the trial in flight and keeps everything; --resume goes on.",
     .options = nt_sweep_option_rows,
+    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 1,
     .most_positional = 1,
     .run = run,

@@ -1,3 +1,4 @@
+/* options.c: from argv to checked values, by the rows of the tables alone. */
 #include "cli/options.h"
 
 #include <assert.h>
@@ -139,7 +140,6 @@ static nt_status store_budget(nt_given *given, const char *text, nt_error *err)
     size_t length = strlen(text);
     long long trials;
     double number;
-    given->count = 0;
     if (nt_parse_i64(text, &trials) && trials > 0) {
         nt_status status = store_text(given, text, err);
         given->integer[0] = trials;
@@ -179,22 +179,34 @@ static nt_status store_each(nt_args *args, nt_given *given, const char *text,
     }
 }
 
+static nt_status store_flag(nt_given *given, const char *text, nt_error *err)
+{
+    (void)text;
+    (void)err;
+    given->count = 1;
+    return NT_OK;
+}
+
+/* How each kind takes a value: what reads one, whether commas separate several, whether a second use adds to the first. */
+static const struct {
+    nt_status (*store)(nt_given *given, const char *text, nt_error *err);
+    bool list, adds;
+} kinds[] = {
+    [NT_OPTION_FLAG] = {store_flag, false, false},       [NT_OPTION_TEXT] = {store_text, false, false},
+    [NT_OPTION_INTEGER] = {store_integer, false, false}, [NT_OPTION_REAL] = {store_real, false, false},
+    [NT_OPTION_CHOICE] = {store_choice, false, false},   [NT_OPTION_INTEGER_LIST] = {store_integer, true, true},
+    [NT_OPTION_CHOICE_LIST] = {store_choice, true, true}, [NT_OPTION_LIST] = {store_text, true, true},
+    [NT_OPTION_REPEAT] = {store_text, false, true},      [NT_OPTION_BUDGET] = {store_budget, false, false},
+};
+
 static nt_status store_value(nt_args *args, const nt_option *option, const char *text, nt_error *err)
 {
     nt_given *given = given_for(args, option);
-    switch (option->kind) {
-    case NT_OPTION_FLAG: given->count = 1; return NT_OK;
-    case NT_OPTION_TEXT: given->count = 0; return store_text(given, text, err);
-    case NT_OPTION_INTEGER: given->count = 0; return store_integer(given, text, err);
-    case NT_OPTION_REAL: given->count = 0; return store_real(given, text, err);
-    case NT_OPTION_CHOICE: given->count = 0; return store_choice(given, text, err);
-    case NT_OPTION_INTEGER_LIST: return store_each(args, given, text, store_integer, err);
-    case NT_OPTION_CHOICE_LIST: return store_each(args, given, text, store_choice, err);
-    case NT_OPTION_LIST: return store_each(args, given, text, store_text, err);
-    case NT_OPTION_REPEAT: return store_text(given, text, err);
-    case NT_OPTION_BUDGET: return store_budget(given, text, err);
-    }
-    return nt_fail(err, NT_FAILED, "option --%s has no kind", option->name);
+    if (!kinds[option->kind].adds)
+        given->count = 0;
+    if (kinds[option->kind].list)
+        return store_each(args, given, text, kinds[option->kind].store, err);
+    return kinds[option->kind].store(given, text, err);
 }
 
 /* ---- the line ---------------------------------------------------------------------------------------------------------- */
@@ -235,10 +247,18 @@ static nt_status take_letters(nt_args *args, const char *letters, int argc, char
     return NT_OK;
 }
 
+static nt_status unexpected(const nt_args *args, const char *word, nt_error *err)
+{
+    nt_fail(err, NT_USAGE, "unexpected argument '%s'", word);
+    if (find_name(args, word, strlen(word)) != NULL)
+        return nt_hint(err, "options begin with two dashes: --%s", word);
+    return nt_hint(err, "--help shows what this command takes");
+}
+
 static nt_status take_positional(nt_args *args, const char *word, nt_error *err)
 {
     if (args->positional_count >= args->most_positional || args->positional_count >= MOST_POSITIONAL)
-        return nt_fail(err, NT_USAGE, "unexpected argument '%s'", word);
+        return unexpected(args, word, err);
     args->positional[args->positional_count++] = word;
     return NT_OK;
 }

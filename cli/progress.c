@@ -1,3 +1,4 @@
+/* progress.c: the line is drawn with carriage return and erase, cut to the width of the terminal so that it never wraps. */
 #include "cli/progress.h"
 
 #include <stdio.h>

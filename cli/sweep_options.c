@@ -5,6 +5,7 @@
 
 #include "autotune/strategy.h"
 #include "cli/command_line.h"
+#include "cli/layer_argument.h"
 #include "core/mem.h"
 #include "core/str.h"
 #include "kernels/kernel.h"
@@ -50,6 +51,7 @@ const nt_option nt_sweep_option_rows[] = {
     {.name = "resume", .kind = NT_OPTION_FLAG, .help = "go on with the last unfinished run of equal options"},
     {.name = "reuse", .kind = NT_OPTION_FLAG, .help = "take over trials of equal key from earlier runs, marked as such"},
     {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while another sweep holds the device"},
+    {.name = "verbose", .letter = 'v', .kind = NT_OPTION_FLAG, .help = "a line on stderr for each trial"},
     {.name = "dry-run", .kind = NT_OPTION_FLAG, .help = "print the spaces and what prunes them, run nothing"},
     {.name = NULL},
 };
@@ -69,25 +71,6 @@ void nt_sweep_parts_done(nt_sweep_parts *parts)
     free(parts->text);
     free(parts->narrowing);
     *parts = (nt_sweep_parts){0};
-}
-
-static nt_status unknown_layer(const char *name, nt_error *err)
-{
-    const char *names[64];
-    nt_str all = {0};
-    int count = 0;
-    for (; count < nt_layer_count && count < 64; count++) {
-        names[count] = nt_layers[count]->name;
-        nt_str_addf(&all, "%s%s", count > 0 ? ", " : "", names[count]);
-    }
-    int nearest = nt_nearest(name, names, count);
-    nt_fail(err, NT_USAGE, "unknown layer '%s'", name);
-    if (nearest >= 0)
-        nt_hint(err, "did you mean '%s'? Layers: %s", names[nearest], nt_str_text(&all));
-    else
-        nt_hint(err, "layers: %s", nt_str_text(&all));
-    nt_str_done(&all);
-    return NT_USAGE;
 }
 
 /* Does `shape` ("c=3,k=8") already have the key that `part` ("c=5") begins with? */
@@ -221,9 +204,10 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
                               .command = nt_command_line()};
     if (budget != NULL)
         out->budget = (nt_budget){.trials = budget->integer[0], .seconds = budget->real[0]};
-    if (nt_layer_find(out->layer) == NULL)
-        return unknown_layer(out->layer, err);
-    nt_status status = nt_strategy_find(out->strategy, &strategy, err);
+    const nt_layer *layer;
+    nt_status status = nt_layer_argument(out->layer, &layer, err);
+    if (status == NT_OK)
+        status = nt_strategy_find(out->strategy, &strategy, err);
     if (status == NT_OK)
         status = read_lists(args, out, err);
     if (status == NT_OK)

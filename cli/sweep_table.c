@@ -5,21 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output.h"
+#include "cli/present.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "core/units.h"
-
-nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, const nt_extents *extents, double time_ns)
-{
-    double s = time_ns * 1e-9;
-    double by_flop = extents->flop / device->peak_flops[problem->precision];
-    double by_bytes = extents->bytes / device->dram_peak_bytes_per_s;
-    double roof_s = isnan(by_flop) || isnan(by_bytes) ? NAN : fmax(by_flop, by_bytes);
-    return (nt_speed){.flop_per_s = extents->flop / s,
-                      .bytes_per_s = extents->bytes / s,
-                      .images_per_s = (double)problem->batch / s,
-                      .roof_pct = 100 * roof_s / s};
-}
+#include "kernels/kernel.h"
 
 void nt_sweep_failures(nt_str *out, const int64_t outcome[NT_OUTCOME_COUNT])
 {
@@ -38,22 +29,6 @@ void nt_sweep_failures(nt_str *out, const int64_t outcome[NT_OUTCOME_COUNT])
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
-/* {"tile_m":64,...} as tile_m=64 ... */
-static void plain_params(const char *params_json, nt_str *out)
-{
-    json_t *params;
-    if (params_json == NULL || nt_json_parse(params_json, &params, NULL) != NT_OK)
-        return;
-    const char *key;
-    json_t *value;
-    json_object_foreach(params, key, value) {
-        char *text = json_dumps(value, JSON_ENCODE_ANY);
-        nt_str_addf(out, "%s%s=%s", out->length ? " " : "", key, json_is_string(value) ? json_string_value(value) : text);
-        free(text);
-    }
-    json_decref(params);
-}
-
 static void print_rules(nt_table *table, const nt_unit_result *unit)
 {
     for (int i = 0; i < unit->rule_count; i++) {
@@ -66,11 +41,38 @@ static void print_rules(nt_table *table, const nt_unit_result *unit)
     }
 }
 
+/* Rates and the roof count the operations of the direct algorithm; one that multiplies less can pass that roof. */
+static bool multiplies_less(const nt_sweep_result *result, const nt_unit_result *unit)
+{
+    const nt_kernel *kernel = nt_kernel_find(unit->problem.layer, result->run.device.kind, unit->best.kernel);
+    return kernel != NULL && kernel->bound == NT_BOUND_WINOGRAD_F2;
+}
+
+static bool is_above_roof(const nt_sweep_result *result, const nt_unit_result *unit)
+{
+    return unit->has_best &&
+           nt_speed_of(&result->run.device, &unit->problem, &unit->extents, unit->best.time_ns).roof_pct > 100;
+}
+
+static void print_roof_note(const nt_sweep_result *result)
+{
+    bool fewer = false, other = false;
+    for (int u = 0; u < result->unit_count; u++)
+        if (is_above_roof(result, &result->unit[u])) {
+            fewer |= multiplies_less(result, &result->unit[u]);
+            other |= !multiplies_less(result, &result->unit[u]);
+        }
+    if (fewer)
+        puts("* rate and roof count the multiplications of the direct algorithm; Winograd's F(2x2,3x3) needs 2.25 times fewer, "
+             "so it can pass 100 %");
+    if (other)
+        puts("* above the roof: the peaks were measured at another moment (nntune devices shows them)");
+}
+
 static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_unit_result *unit)
 {
     nt_str problem = {0}, params = {0};
-    nt_problem_print(&problem, &unit->problem);
-    nt_str_addf(&problem, " %s", nt_cache_mode_name(unit->cache));
+    nt_present_problem(&problem, &unit->problem, unit->cache);
     if (!unit->has_best) {
         nt_table_line(table, "%s: no configuration was measured", nt_str_text(&problem));
         nt_str_done(&problem);
@@ -78,14 +80,14 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     }
     const nt_trial *best = &unit->best;
     nt_speed speed = nt_speed_of(&result->run.device, &unit->problem, &unit->extents, best->time_ns);
-    plain_params(best->params_json, &params);
+    nt_present_params(&params, best->params_json);
     nt_table_cell(table, "%s", nt_str_text(&problem));
     nt_table_cell(table, "%s", best->kernel);
     nt_table_cell(table, "%s", nt_text_time_ns(best->time_ns).s);
     nt_table_cell(table, "%s..%s", nt_text_time_ns(best->time_lo_ns).s, nt_text_time_ns(best->time_hi_ns).s);
-    nt_table_cell(table, "%s", nt_text_flops(speed.flop_per_s).s);
+    nt_table_cell(table, "%s", nt_present_rate(unit->problem.precision, speed.flop_per_s).s);
     nt_table_cell(table, "%s", nt_text_rate(speed.bytes_per_s).s);
-    nt_table_cell(table, "%s", nt_text_pct(speed.roof_pct).s);
+    nt_table_cell(table, "%s%s", nt_text_pct(speed.roof_pct).s, is_above_roof(result, unit) ? " *" : "");
     nt_table_cell(table, "%s", nt_text_count(speed.images_per_s).s);
     nt_table_cell(table, "%.2g", best->error_impl);
     nt_table_cell(table, "%.2g%s", best->error_prec, unit->over_error ? " !" : "");
@@ -125,14 +127,15 @@ static void print_totals(const nt_sweep_result *result, const char *database)
     nt_str_done(&text);
 }
 
-void nt_sweep_print(const nt_sweep_result *result, const char *database)
+void nt_sweep_print(const nt_sweep_result *result, const char *database, bool bold)
 {
     nt_table *table = nt_table_new("problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
     for (int u = 0; u < result->unit_count; u++)
         if (result->unit[u].problem.layer[0] != '\0')
             print_unit(table, result, &result->unit[u]);
-    nt_table_print(table, stdout);
+    nt_table_print(table, stdout, bold);
     nt_table_free(table);
+    print_roof_note(result);
     print_totals(result, database);
 }
 
@@ -186,13 +189,17 @@ json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *databas
             json_array_append_new(problems, unit_json(result, &result->unit[u]));
     }
     const nt_run *run = &result->run;
-    json_t *summary = json_pack("{s:s, s:i, s:s, s:o, s:b, s:o}", "type", "summary", "schema_version", 1, "database",
-                                database, "run", nt_json_run(run), "resumed", result->resumed, "outcomes",
-                                outcomes_json(outcome));
+    json_t *summary = nt_output_document("summary");
+    json_object_set_new(summary, "database", json_string(database));
+    json_object_set_new(summary, "run", nt_json_run(run));
+    json_object_set_new(summary, "resumed", json_boolean(result->resumed));
+    json_object_set_new(summary, "outcomes", outcomes_json(outcome));
     json_object_set_new(summary, "reused", json_integer((json_int_t)result->reused));
     json_object_set_new(summary, "compiles", json_integer((json_int_t)result->compiles));
     json_object_set_new(summary, "cache_hits", json_integer((json_int_t)result->cache_hits));
     json_object_set_new(summary, "compile_child_s", nt_json_real(result->compile_child_s));
+    json_object_set_new(summary, "device_busy_pct",
+                        nt_json_real(result->device_span_s > 0 ? 100 * result->device_busy_s / result->device_span_s : NAN));
     json_object_set_new(summary, "interrupted_by",
                         result->interrupted_by != 0 ? json_integer(result->interrupted_by) : json_null());
     json_object_set_new(summary, "error", status != NT_OK ? nt_json_error(err) : json_null());

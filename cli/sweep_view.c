@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/color.h"
+#include "cli/output.h"
+#include "cli/present.h"
 #include "cli/progress.h"
 #include "cli/sweep_table.h"
 #include "cli/warn.h"
@@ -19,14 +22,6 @@ struct nt_sweep_view {
     bool json;
 };
 
-static void print_json(json_t *object)
-{
-    char *text = nt_json_dump_done(object);
-    puts(text);
-    fflush(stdout);
-    free(text);
-}
-
 static void on_run(void *context, const nt_run *run, bool resumed)
 {
     nt_sweep_view *view = context;
@@ -39,9 +34,27 @@ static void on_run(void *context, const nt_run *run, bool resumed)
         fputs("nothing to resume with these options: a new run begins\n", stderr);
 }
 
+/* --verbose: each trial as a line on stderr, whatever goes to stdout. */
+static void tell_trial(nt_sweep_view *view, const nt_trial *trial)
+{
+    nt_str text = {0};
+    nt_str_addf(&text, "trial %lld %s", (long long)trial->id, nt_outcome_name(trial->outcome));
+    if (isfinite(trial->time_ns))
+        nt_str_addf(&text, " %s", nt_text_time_ns(trial->time_ns).s);
+    nt_str_addf(&text, ", %s: ", trial->kernel);
+    nt_present_params(&text, trial->params_json);
+    if (trial->reason[0] != '\0')
+        nt_str_addf(&text, " (%s)", trial->reason);
+    nt_progress_clear(view->line);
+    fprintf(stderr, "%s\n", nt_str_text(&text));
+    nt_str_done(&text);
+}
+
 static void on_trial(void *context, const nt_trial *trial)
 {
     nt_sweep_view *view = context;
+    if (nt_args_flag(view->args, "verbose"))
+        tell_trial(view, trial);
     if (!view->json)
         return;
     json_t *object = nt_json_trial(trial);
@@ -49,7 +62,7 @@ static void on_trial(void *context, const nt_trial *trial)
     json_t *line = json_pack("{s:s}", "type", "trial");
     json_object_update(line, object);
     json_decref(object);
-    print_json(line);
+    nt_output_json(line);
 }
 
 static void on_progress(void *context, const nt_progress *p)
@@ -104,9 +117,9 @@ void nt_sweep_view_finish(nt_sweep_view *view, const nt_sweep_result *result, nt
 {
     nt_progress_clear(view->line);
     if (view->json)
-        print_json(nt_sweep_summary_json(result, view->database, status, err));
+        nt_output_json(nt_sweep_summary_json(result, view->database, status, err));
     else if (result->unit_count > 0)
-        nt_sweep_print(result, view->database);
+        nt_sweep_print(result, view->database, nt_color_wanted(view->args, stdout));
 }
 
 void nt_sweep_view_close(nt_sweep_view *view)

@@ -4,6 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* X(id, meaning) */
+#define WARNING_MAP(X)                                                                                                 \
+    X("finals-lost", "the final rounds of a problem could not be held; its best stands by its first measurement")      \
+    X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                               \
+    X("source-changed", "the kernel's source is not the one that was measured")                                        \
+    X("compiler-changed", "the compiler here is not the one that made the code that was measured")
+
+const nt_warning nt_warnings[] = {
+#define X(id, meaning) {id, meaning},
+    WARNING_MAP(X)
+#undef X
+        {NULL, NULL},
+};
+
+const char *const nt_warning_ids[] = {
+#define X(id, meaning) id,
+    WARNING_MAP(X)
+#undef X
+        NULL,
+};
+
 void nt_warn(const nt_args *args, const char *id, const char *format, ...)
 {
     const nt_given *silenced = nt_args_get(args, "no-warn");

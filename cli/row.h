@@ -1,0 +1,15 @@
+/* row.h: cells of a database row by the name of their column. A column that is absent, NULL or of another kind is unknown. */
+#ifndef NT_ROW_H
+#define NT_ROW_H
+
+#include "core/record.h"
+#include "core/store.h"
+
+const char *nt_row_text(const nt_row *row, const char *name); /* "" when unknown; until the next row */
+int64_t nt_row_int(const nt_row *row, const char *name);      /* NT_UNKNOWN */
+double nt_row_real(const nt_row *row, const char *name);      /* NAN; integers count */
+
+/* The problem of a row of the view `trials`. */
+nt_status nt_row_problem(const nt_row *row, nt_problem *out, nt_error *err);
+
+#endif
