@@ -198,7 +198,7 @@ typedef struct nt_trial {
     int64_t threads_per_block;
     int64_t grid_blocks;
     double occupancy_limit_pct; /* theoretical */
-    char occupancy_limiter[24]; /* threads, registers, smem, blocks */
+    char occupancy_limiter[24]; /* threads, registers, smem, blocks, barriers */
     double prepare_ns;        /* untimed preparation such as weight packing, once */
     double compile_ms, verify_ms, measure_ms; /* what the trial cost */
 } nt_trial;
