@@ -30,3 +30,4 @@ asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" unit
 -include tests/bench.mk
 -include tests/gpu.mk
+-include tests/golden.mk
