@@ -1,0 +1,19 @@
+/* records.h: CUPTI's activity records: when each kernel began and ended, by the GPU's own clock. In the check alone;
+ * the tool never times with a profiler attached. */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include <stddef.h>
+
+#include "core/status.h"
+
+/* Opens CUPTI (NNTUNE_LIBCUPTI, or where the toolkit is) and records every kernel from now on. Before the device opens.
+ */
+nt_status records_open(nt_error *err);
+void records_clear(void);
+/* Fetches what was recorded since the last clear. The device must be idle. */
+nt_status records_fetch(nt_error *err);
+/* Durations of the kernel of this name, in ns; freed by the caller. */
+size_t records_of(const char *kernel, double **ns);
+
+#endif
