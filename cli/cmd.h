@@ -11,7 +11,8 @@ typedef enum nt_uses {
     NT_USES_DB = 2,
     NT_USES_PROGRESS = 4,
     NT_USES_WARNINGS = 8,
-    NT_USES_COLOR = 16
+    NT_USES_COLOR = 16,
+    NT_USES_QUIET = 32
 } nt_uses;
 
 typedef struct nt_command {

@@ -111,11 +111,12 @@ static nt_status nothing(const winners *w, const char *path, const char *layer, 
 {
     const char *what = layer != NULL ? layer : nt_layers[0]->name;
     if (w->device != NULL && w->devices.length > 0) {
-        nt_fail(err, NT_NOT_FOUND, "%s has no winner on device '%s'%s%s", path, w->device,
-                layer != NULL ? " for " : "", layer != NULL ? layer : "");
+        nt_fail(err, NT_NOT_FOUND, "%s has no winner on device '%s'%s%s", path, w->device, layer != NULL ? " for " : "",
+                layer != NULL ? layer : "");
         return nt_hint(err, "it has winners on %s", nt_str_text(&w->devices));
     }
-    nt_fail(err, NT_NOT_FOUND, "%s has no winner yet%s%s", path, layer != NULL ? " for " : "", layer != NULL ? layer : "");
+    nt_fail(err, NT_NOT_FOUND, "%s has no winner yet%s%s", path, layer != NULL ? " for " : "",
+            layer != NULL ? layer : "");
     return nt_hint(err, "'nntune sweep %s' finds some; 'nntune runs' shows what was tried", what);
 }
 
@@ -164,8 +165,9 @@ const nt_command nt_command_best = {
     .summary = "show the winner of each problem and device",
     .usage = "[LAYER]",
     .example = "nntune best conv3x3",
-    .description = "A problem's winner is the first of the final rounds of its newest finished run; cold trials go before hot "
-                   "ones. 'nntune show TRIAL' tells all about one.",
+    .description =
+        "A problem's winner is the first of the final rounds of its newest finished run; cold trials go before hot "
+        "ones. 'nntune show TRIAL' tells all about one.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_COLOR,
     .most_positional = 1,

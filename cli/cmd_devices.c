@@ -222,8 +222,9 @@ const nt_command nt_command_devices = {
     .summary = "show the devices here: identity, limits, peaks; and for what is missing, why",
     .usage = "",
     .example = "nntune devices",
-    .description = "Peaks of a GPU follow from its data sheet's formula. Those of the cpu are measured, once, and kept in "
-                   "the cache folder.",
-    .uses = NT_USES_JSON | NT_USES_PROGRESS | NT_USES_COLOR,
+    .description =
+        "Peaks of a GPU follow from its data sheet's formula. Those of the cpu are measured, once, and kept in "
+        "the cache folder.",
+    .uses = NT_USES_JSON | NT_USES_QUIET | NT_USES_COLOR,
     .run = run,
 };

@@ -125,10 +125,14 @@ static json_t *value_json(const nt_param *param, int index)
 {
     nt_value value = nt_param_value(param, index);
     switch (value.kind) {
-    case NT_VALUE_INT: return json_integer(value.i);
-    case NT_VALUE_REAL: return nt_json_real(value.r);
-    case NT_VALUE_BOOL: return json_boolean(value.i);
-    case NT_VALUE_STRING: return json_string(value.s);
+    case NT_VALUE_INT:
+        return json_integer(value.i);
+    case NT_VALUE_REAL:
+        return nt_json_real(value.r);
+    case NT_VALUE_BOOL:
+        return json_boolean(value.i);
+    case NT_VALUE_STRING:
+        return json_string(value.s);
     }
     return json_null();
 }
@@ -170,14 +174,15 @@ static json_t *kernel_json(const nt_kernel *kernel)
         json_array_append_new(constraints, json_pack("{s:s, s:s}", "expression", kernel->constraints[i].expression,
                                                      "why", kernel->constraints[i].why));
     for (int i = 0; i < kernel->rule_count; i++)
-        json_array_append_new(rules, json_pack("{s:s, s:s}", "name", kernel->rules[i].name, "params",
-                                               kernel->rules[i].params));
+        json_array_append_new(
+            rules, json_pack("{s:s, s:s}", "name", kernel->rules[i].name, "params", kernel->rules[i].params));
     json_t *json = json_pack("{s:s, s:s, s:s}", "kernel", kernel->name, "device_kind",
                              nt_device_kind_name(kernel->device), "summary", kernel->summary);
     json_object_set_new(json, "precisions", names_json(kernel->precisions, NT_PRECISION_COUNT, precision_name));
     json_object_set_new(json, "layouts", names_json(kernel->layouts, NT_LAYOUT_COUNT, layout_name));
     json_object_set_new(json, "min_compute_capability",
-                        kernel->min_compute_capability > 0 ? json_integer(kernel->min_compute_capability) : json_null());
+                        kernel->min_compute_capability > 0 ? json_integer(kernel->min_compute_capability)
+                                                           : json_null());
     json_object_set_new(json, "params", params);
     json_object_set_new(json, "constraints", constraints);
     json_object_set_new(json, "rules", rules);

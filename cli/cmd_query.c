@@ -187,9 +187,10 @@ const nt_command nt_command_query = {
     .summary = "print the rows of a SELECT over the results database",
     .usage = "SQL",
     .example = "nntune query 'select shape, batch, kernel, time_ns from best'\n"
-               "nntune query --csv \"select params, time_ns from trials where run = 1 and outcome = 'ok'\" > trials.csv",
-    .description = "The views trials, best, counts and runs are a contract: names and meaning of their columns stay. A query "
-                   "only reads.",
+               "nntune query --csv 'select params, time_ns from trials where run = 1' > run1.csv",
+    .description =
+        "The views trials, best, counts and runs are a contract: names and meaning of their columns stay. A query "
+        "only reads.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_COLOR,
     .least_positional = 1,

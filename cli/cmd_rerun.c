@@ -1,4 +1,5 @@
-/* cmd_rerun.c: `nntune rerun TRIAL`: one stored configuration again, as a new run of one trial, beside what it took before. */
+/* cmd_rerun.c: `nntune rerun TRIAL`: one stored configuration again, as a new run of one trial, beside what it took
+ * before. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,16 @@
 #include "device/device.h"
 
 static const nt_option rows[] = {
-    {.name = "device", .kind = NT_OPTION_TEXT, .argument = "DEVICE", .help = "cpu, cuda or cuda:N (default: the kind it ran on)"},
-    {.name = "seed", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 0, .max = INT64_MAX, .help = "seed of the inputs (default 1)"},
+    {.name = "device",
+     .kind = NT_OPTION_TEXT,
+     .argument = "DEVICE",
+     .help = "cpu, cuda or cuda:N (default: the kind it ran on)"},
+    {.name = "seed",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 0,
+     .max = INT64_MAX,
+     .help = "seed of the inputs (default 1)"},
     {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while a sweep holds the device"},
     {.name = "verbose", .letter = 'v', .kind = NT_OPTION_FLAG, .help = "a line on stderr for each trial"},
     {.name = NULL},
@@ -35,7 +44,7 @@ static bool read_row(void *context, const nt_row *row)
 {
     stored *s = context;
     json_t *object = nt_json_row(row);
-    s->status = nt_json_to_trial(object, &s->trial, &s->err);
+    s->status = nt_row_trial(object, &s->trial, &s->err);
     json_decref(object);
     nt_copy(s->device_kind, sizeof s->device_kind, nt_row_text(row, "device_kind"));
     return false;
@@ -76,7 +85,8 @@ static nt_status again(const nt_args *args, const stored *s, const char *path, i
                                 .max_error = INFINITY,
                                 .wait = nt_args_flag(args, "wait"),
                                 .command = nt_command_line()};
-    nt_status status = nt_device_parse(nt_args_text(args, "device", s->device_kind), &options.device, &options.ordinal, err);
+    nt_status status =
+        nt_device_parse(nt_args_text(args, "device", s->device_kind), &options.device, &options.ordinal, err);
     nt_sink *sink = NULL;
     if (status == NT_OK)
         status = nt_db_sink_open(path, &sink, err);
@@ -124,7 +134,7 @@ const nt_command nt_command_rerun = {
     .usage = "TRIAL",
     .example = "nntune rerun 42",
     .options = rows,
-    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
+    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_QUIET | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 1,
     .most_positional = 1,
     .run = run,

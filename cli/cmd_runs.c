@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/table.h"
-#include "core/json.h"
 #include "core/units.h"
 
 typedef struct listing {
@@ -21,7 +20,8 @@ static void local_time(double unix_s, char *out, size_t capacity)
 {
     time_t seconds = isnan(unix_s) ? 0 : (time_t)unix_s;
     struct tm parts;
-    if (isnan(unix_s) || localtime_r(&seconds, &parts) == NULL || strftime(out, capacity, "%Y-%m-%d %H:%M", &parts) == 0)
+    if (isnan(unix_s) || localtime_r(&seconds, &parts) == NULL ||
+        strftime(out, capacity, "%Y-%m-%d %H:%M", &parts) == 0)
         nt_copy(out, capacity, "-");
 }
 
@@ -49,7 +49,7 @@ static bool take(void *context, const nt_row *row)
 {
     listing *l = context;
     if (l->rows != NULL)
-        json_array_append_new(l->rows, nt_json_row(row));
+        json_array_append_new(l->rows, nt_row_run_json(row));
     else
         add_row(l->table, row);
     return true;

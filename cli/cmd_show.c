@@ -1,4 +1,5 @@
-/* cmd_show.c: `nntune show TRIAL`: one trial with everything: what was measured, under which conditions, and the code. */
+/* cmd_show.c: `nntune show TRIAL`: one trial with everything: what was measured, under which conditions, and the code.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +27,9 @@ enum { CODE_COUNT = sizeof codes / sizeof codes[0] };
 static const nt_option rows[] = {
     {.name = "source", .kind = NT_OPTION_FLAG, .help = "print the kernel's source, after its compiler options"},
     {.name = "ptx", .kind = NT_OPTION_FLAG, .help = "print the PTX of a CUDA kernel (needs NVRTC)"},
-    {.name = "sass", .kind = NT_OPTION_FLAG, .help = "print the machine code of a CUDA kernel (needs nvdisasm or cuobjdump)"},
+    {.name = "sass",
+     .kind = NT_OPTION_FLAG,
+     .help = "print the machine code of a CUDA kernel (needs nvdisasm or cuobjdump)"},
     {.name = "asm", .kind = NT_OPTION_FLAG, .help = "print the assembly, whatever the device"},
     {.name = NULL},
 };
@@ -50,7 +53,7 @@ static bool keep_run(void *context, const nt_row *row)
     run_search *search = context;
     if (nt_row_int(row, "run") != search->id)
         return true;
-    search->found = nt_json_row(row);
+    search->found = nt_row_run_json(row);
     return false;
 }
 
@@ -58,7 +61,7 @@ static nt_status read_all(nt_reader *reader, int64_t id, nt_shown *out, nt_error
 {
     nt_status status = reader->trial(reader, id, keep_row, out, err);
     if (status == NT_OK)
-        status = nt_json_to_trial(out->row, &out->trial, err);
+        status = nt_row_trial(out->row, &out->trial, err);
     run_search search = {.id = nt_json_get_int(out->row, "run")};
     if (status == NT_OK)
         status = reader->runs(reader, keep_run, &search, err);

@@ -155,12 +155,13 @@ const nt_command nt_command_sweep = {
     .summary = "try a layer's kernels and their parameters, verified and timed, into the database",
     .usage = "LAYER",
     .example = "nntune sweep conv3x3\n"
-               "nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --precision bf16 --budget 2m",
-    .description = "Every configuration is verified against an fp64 reference before it is timed; times are medians with "
-                   "distribution-free intervals; the fastest are measured again in interleaved rounds on fresh inputs. "
-                   "Ctrl-C finishes the trial in flight and keeps everything; --resume goes on.",
+               "nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --budget 2m",
+    .description =
+        "Every configuration is verified against an fp64 reference before it is timed; times are medians with "
+        "distribution-free intervals; the fastest are measured again in interleaved rounds on fresh inputs. "
+        "Ctrl-C finishes the trial in flight and keeps everything; --resume goes on.",
     .options = nt_sweep_option_rows,
-    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
+    .uses = NT_USES_JSON | NT_USES_DB | NT_USES_QUIET | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 1,
     .most_positional = 1,
     .run = run,

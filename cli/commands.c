@@ -7,12 +7,12 @@
 #include "core/str.h"
 
 extern const nt_command nt_command_sweep, nt_command_rerun, nt_command_best, nt_command_show, nt_command_runs,
-    nt_command_query, nt_command_devices, nt_command_layers, nt_command_help, nt_command_completion,
-    nt_command_manpage;
+    nt_command_query, nt_command_devices, nt_command_layers, nt_command_help, nt_command_completion, nt_command_manpage;
 
 const nt_command *const nt_commands[] = {
-    &nt_command_sweep,   &nt_command_rerun,  &nt_command_best, &nt_command_show,       &nt_command_runs,    &nt_command_query,
-    &nt_command_devices, &nt_command_layers, &nt_command_help, &nt_command_completion, &nt_command_manpage, NULL,
+    &nt_command_sweep, &nt_command_rerun,      &nt_command_best,    &nt_command_show,
+    &nt_command_runs,  &nt_command_query,      &nt_command_devices, &nt_command_layers,
+    &nt_command_help,  &nt_command_completion, &nt_command_manpage, NULL,
 };
 
 static const char *const when[] = {"auto", "always", "never", NULL};
@@ -35,8 +35,12 @@ static const nt_option db_rows[] = {
     {.name = NULL},
 };
 
-static const nt_option progress_rows[] = {
+static const nt_option quiet_rows[] = {
     {.name = "quiet", .letter = 'q', .kind = NT_OPTION_FLAG, .help = "no progress and no notes on stderr"},
+    {.name = NULL},
+};
+
+static const nt_option progress_rows[] = {
     {.name = "progress",
      .kind = NT_OPTION_CHOICE,
      .argument = "WHEN",
@@ -68,7 +72,8 @@ static const struct {
     nt_uses use;
     const nt_option *rows;
 } shared[] = {
-    {NT_USES_JSON, json_rows},        {NT_USES_DB, db_rows},       {NT_USES_PROGRESS, progress_rows},
+    {NT_USES_JSON, json_rows},        {NT_USES_DB, db_rows},
+    {NT_USES_QUIET, quiet_rows},      {NT_USES_PROGRESS, progress_rows},
     {NT_USES_WARNINGS, warning_rows}, {NT_USES_COLOR, color_rows},
 };
 

@@ -1,4 +1,5 @@
-/* manpage.c: `nntune manpage`: the man page in roff, from the tables of commands and options. Hidden: `make install` calls it. */
+/* manpage.c: `nntune manpage`: the man page in roff, from the tables of commands and options. Hidden: `make install`
+ * calls it. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -96,8 +97,10 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     printf(".TH NNTUNE 1 \"\" \"nntune %s\" \"User Commands\"\n.SH NAME\nnntune \\- ", NT_VERSION);
     line(NT_TAGLINE);
     puts(".SH SYNOPSIS\n.B nntune\n.I COMMAND\n[\\fIARGUMENT\\fR]... [\\fIOPTION\\fR]...");
-    puts(".SH DESCRIPTION\nA sweep tries the kernels of a layer with their parameters on one device. Each configuration is "
-         "verified against an fp64 reference, then timed; all of it is stored in a database that the other commands read. "
+    puts(".SH DESCRIPTION\nA sweep tries the kernels of a layer with their parameters on one device. Each "
+         "configuration is "
+         "verified against an fp64 reference, then timed; all of it is stored in a database that the other commands "
+         "read. "
          "Results go to standard output, progress and warnings to standard error.");
     puts(".SH COMMANDS");
     for (int i = 0; nt_commands[i] != NULL; i++)

@@ -99,7 +99,8 @@ static nt_status store_real(nt_given *given, const char *text, nt_error *err)
     const nt_option *o = given->option;
     double value;
     if (!nt_parse_double(text, &value) || value < o->min_real || value > o->max_real)
-        return nt_fail(err, NT_USAGE, "--%s: '%s' is not a number from %g to %g", o->name, text, o->min_real, o->max_real);
+        return nt_fail(err, NT_USAGE, "--%s: '%s' is not a number from %g to %g", o->name, text, o->min_real,
+                       o->max_real);
     nt_status status = store_text(given, text, err);
     if (status == NT_OK)
         given->real[given->count - 1] = value;
@@ -148,7 +149,8 @@ static nt_status store_budget(nt_given *given, const char *text, nt_error *err)
     }
     for (size_t i = 0; length > 1 && i < sizeof units / sizeof units[0]; i++) {
         char *digits = nt_strndup(text, length - 1);
-        bool good = text[length - 1] == units[i].suffix && nt_parse_double(digits, &number) && number > 0 && number < 1e7;
+        bool good =
+            text[length - 1] == units[i].suffix && nt_parse_double(digits, &number) && number > 0 && number < 1e7;
         free(digits);
         if (!good)
             continue;
@@ -172,7 +174,9 @@ static nt_status store_each(nt_args *args, nt_given *given, const char *text,
         char *comma = strchr(part, ',');
         if (comma != NULL)
             *comma = '\0';
-        nt_status status = store(given, part, err);
+        nt_status status = part[0] != '\0'
+                               ? store(given, part, err)
+                               : nt_fail(err, NT_USAGE, "--%s: an empty value in '%s'", given->option->name, text);
         if (status != NT_OK || comma == NULL)
             return status;
         part = comma;
@@ -187,16 +191,17 @@ static nt_status store_flag(nt_given *given, const char *text, nt_error *err)
     return NT_OK;
 }
 
-/* How each kind takes a value: what reads one, whether commas separate several, whether a second use adds to the first. */
+/* How each kind takes a value: what reads one, whether commas separate several, whether a second use adds to the first.
+ */
 static const struct {
     nt_status (*store)(nt_given *given, const char *text, nt_error *err);
     bool list, adds;
 } kinds[] = {
-    [NT_OPTION_FLAG] = {store_flag, false, false},       [NT_OPTION_TEXT] = {store_text, false, false},
-    [NT_OPTION_INTEGER] = {store_integer, false, false}, [NT_OPTION_REAL] = {store_real, false, false},
-    [NT_OPTION_CHOICE] = {store_choice, false, false},   [NT_OPTION_INTEGER_LIST] = {store_integer, true, true},
+    [NT_OPTION_FLAG] = {store_flag, false, false},        [NT_OPTION_TEXT] = {store_text, false, false},
+    [NT_OPTION_INTEGER] = {store_integer, false, false},  [NT_OPTION_REAL] = {store_real, false, false},
+    [NT_OPTION_CHOICE] = {store_choice, false, false},    [NT_OPTION_INTEGER_LIST] = {store_integer, true, true},
     [NT_OPTION_CHOICE_LIST] = {store_choice, true, true}, [NT_OPTION_LIST] = {store_text, true, true},
-    [NT_OPTION_REPEAT] = {store_text, false, true},      [NT_OPTION_BUDGET] = {store_budget, false, false},
+    [NT_OPTION_REPEAT] = {store_text, false, true},       [NT_OPTION_BUDGET] = {store_budget, false, false},
 };
 
 static nt_status store_value(nt_args *args, const nt_option *option, const char *text, nt_error *err)

@@ -1,7 +1,7 @@
 /* options.h: one table row per option; parsing, checking, help, completion and the man page all read the same rows.
  *
- * GNU form: --name value and --name=value, short letters, options anywhere, `--` ends them. Every value is checked when it is
- * parsed, by its row; what is wrong is named together with the right values and, for slips, 'did you mean'. */
+ * GNU form: --name value and --name=value, short letters, options anywhere, `--` ends them. Every value is checked when
+ * it is parsed, by its row; what is wrong is named together with the right values and, for slips, 'did you mean'. */
 #ifndef NT_OPTIONS_H
 #define NT_OPTIONS_H
 
@@ -17,18 +17,18 @@ typedef enum nt_option_kind {
     NT_OPTION_REAL,         /* min_real..max_real */
     NT_OPTION_INTEGER_LIST, /* 1,8,32: each min..max */
     NT_OPTION_CHOICE,
-    NT_OPTION_CHOICE_LIST,  /* fp32,int8 */
-    NT_OPTION_LIST,         /* comma-separated texts; may be repeated */
-    NT_OPTION_REPEAT,       /* text, may be repeated */
-    NT_OPTION_BUDGET        /* 200 (trials), 60s, 5m, 1h */
+    NT_OPTION_CHOICE_LIST, /* fp32,int8 */
+    NT_OPTION_LIST,        /* comma-separated texts; may be repeated */
+    NT_OPTION_REPEAT,      /* text, may be repeated */
+    NT_OPTION_BUDGET       /* 200 (trials), 60s, 5m, 1h */
 } nt_option_kind;
 
 typedef struct nt_option {
-    const char *name;     /* without the dashes */
-    char letter;          /* short form or 0 */
+    const char *name; /* without the dashes */
+    char letter;      /* short form or 0 */
     nt_option_kind kind;
-    const char *argument; /* name of the value in help: N, FILE; NULL for flags */
-    const char *help;     /* one or two lines; ends with the default where there is one */
+    const char *argument;       /* name of the value in help: N, FILE; NULL for flags */
+    const char *help;           /* one or two lines; ends with the default where there is one */
     const char *const *choices; /* NULL-terminated; for CHOICE and CHOICE_LIST */
     int64_t min, max;
     double min_real, max_real;
@@ -40,10 +40,10 @@ enum { NT_ARGS_VALUES = 64 };
 /* What was given for one option. */
 typedef struct nt_given {
     const nt_option *option;
-    int count;                            /* values; for a flag 1 when set */
+    int count; /* values; for a flag 1 when set */
     const char *text[NT_ARGS_VALUES];
-    int64_t integer[NT_ARGS_VALUES];      /* INTEGER*, CHOICE* (index of the choice), BUDGET in trials (0: in seconds) */
-    double real[NT_ARGS_VALUES];          /* REAL, BUDGET in seconds */
+    int64_t integer[NT_ARGS_VALUES]; /* INTEGER*, CHOICE* (index of the choice), BUDGET in trials (0: in seconds) */
+    double real[NT_ARGS_VALUES];     /* REAL, BUDGET in seconds */
 } nt_given;
 
 typedef struct nt_args nt_args;

@@ -1,9 +1,11 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/json.h"
 
@@ -12,7 +14,7 @@ static int first_failure; /* errno of the first write to stdout that failed */
 static void note_failure(bool failed)
 {
     if (failed && first_failure == 0)
-        first_failure = errno != 0 ? errno : EIO;
+        first_failure = errno;
 }
 
 json_t *nt_output_document(const char *type)
@@ -33,11 +35,21 @@ bool nt_output_wanted(void)
     return !ferror(stdout);
 }
 
+/* Whether stdout is a pipe that nobody reads any more. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 nt_status nt_output_finish(nt_error *err)
 {
     errno = 0;
-    note_failure(fflush(stdout) != 0 || ferror(stdout));
-    if (first_failure == 0 || first_failure == EPIPE)
+    if (fflush(stdout) != 0 && first_failure == 0)
+        first_failure = errno;
+    if ((first_failure == 0 && !ferror(stdout)) || first_failure == EPIPE || reader_left())
         return NT_OK;
-    return nt_fail(err, NT_IO, "cannot write to standard output: %s", strerror(first_failure));
+    /* A write that failed inside printf left no cause behind. */
+    return nt_fail(err, NT_IO, "cannot write to standard output%s%s", first_failure != 0 ? ": " : "",
+                   first_failure != 0 ? strerror(first_failure) : ", or not all of it");
 }

@@ -4,7 +4,8 @@
 
 #include "core/record.h"
 
-/* Measures in a device worker and fills `info` anew. NT_BUSY while a sweep holds the device: measuring would disturb it. */
+/* Measures in a device worker and fills `info` anew. NT_BUSY while a sweep holds the device: measuring would disturb
+ * it. */
 nt_status nt_peaks_measure(nt_device_info *info, nt_error *err);
 
 #endif

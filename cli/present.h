@@ -1,5 +1,5 @@
-/* present.h: how trials look to people in every command: shapes in their short form, parameters as words, speed against the
- * roofs of a device. */
+/* present.h: how trials look to people in every command: shapes in their short form, parameters as words, speed against
+ * the roofs of a device. */
 #ifndef NT_PRESENT_H
 #define NT_PRESENT_H
 
@@ -24,6 +24,7 @@ typedef struct nt_speed {
     double roof_pct; /* least time that either roof allows over the time taken */
 } nt_speed;
 
-nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, const nt_extents *extents, double time_ns);
+nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, const nt_extents *extents,
+                     double time_ns);
 
 #endif

@@ -1,4 +1,5 @@
-/* progress.c: the line is drawn with carriage return and erase, cut to the width of the terminal so that it never wraps. */
+/* progress.c: the line is drawn with carriage return and erase, cut to the width of the terminal so that it never
+ * wraps. */
 #include "cli/progress.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ nt_progress_line *nt_progress_open(const nt_args *args)
     bool terminal = isatty(STDERR_FILENO) || (pretend != NULL && strcmp(pretend, "1") == 0);
     line->redraws = terminal;
     line->shown = strcmp(when, "always") == 0 || (strcmp(when, "auto") == 0 && !nt_args_flag(args, "quiet"));
-    line->last_s = -plain_interval_s;
+    line->last_s = now_s(); /* what is over within seconds needs no line in a log */
     return line;
 }
 

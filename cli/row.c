@@ -1,6 +1,5 @@
 #include "cli/row.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,5 +38,31 @@ nt_status nt_row_problem(const nt_row *row, nt_problem *out, nt_error *err)
     json_t *object = nt_json_row(row);
     nt_status status = nt_json_to_problem(object, out, err);
     json_decref(object);
+    return status;
+}
+
+json_t *nt_row_run_json(const nt_row *row)
+{
+    static const char *const columns[] = {"options", "peak_flops"};
+    json_t *object = nt_json_row(row), *value;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const char *text = nt_json_get_text(object, columns[i]);
+        if (text != NULL && nt_json_parse(text, &value, NULL) == NT_OK)
+            json_object_set_new(object, columns[i], value);
+    }
+    return object;
+}
+
+nt_status nt_row_trial(json_t *row, nt_trial *out, nt_error *err)
+{
+    json_t *known = json_object(), *value;
+    const char *key;
+    /* A key that is absent is unknown to the reader of a record, whatever its kind; NULL is so for numbers and texts
+     * alone. */
+    json_object_foreach (row, key, value)
+        if (!json_is_null(value))
+            json_object_set(known, key, value);
+    nt_status status = nt_json_to_trial(known, out, err);
+    json_decref(known);
     return status;
 }

@@ -80,7 +80,8 @@ static void release(code *c)
 static void warn_source(const nt_args *args, const code *c)
 {
     if (c->changed)
-        nt_warn(args, "source-changed", "the source of kernel %s has changed since this trial was measured", c->kernel->name);
+        nt_warn(args, "source-changed", "the source of kernel %s has changed since this trial was measured",
+                c->kernel->name);
 }
 
 static void warn_compiler(const nt_args *args, const nt_shown *shown, const code *c)

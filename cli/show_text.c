@@ -101,8 +101,8 @@ static void show_time(const nt_shown *shown)
     const nt_trial *trial = &shown->trial;
     if (!isnan(trial->time_ns))
         line("time", "%s, 95 %% interval %s..%s of the median of %zu samples of %lld launches%s",
-             nt_text_time_ns(trial->time_ns).s, nt_text_time_ns(trial->time_lo_ns).s, nt_text_time_ns(trial->time_hi_ns).s,
-             shown->samples.count, (long long)shown->samples.launches_per_sample,
+             nt_text_time_ns(trial->time_ns).s, nt_text_time_ns(trial->time_lo_ns).s,
+             nt_text_time_ns(trial->time_hi_ns).s, shown->samples.count, (long long)shown->samples.launches_per_sample,
              is_true(shown, "converged") ? "" : "; the time cap came before --ci");
     else if (!isnan(probe_ns))
         line("time", "not measured; the probe took %s", nt_text_time_ns(probe_ns).s);
@@ -120,15 +120,10 @@ static void show_time(const nt_shown *shown)
 static void run_peaks(const nt_shown *shown, nt_device_info *out)
 {
     nt_device_info_init(out, NT_DEVICE_CPU);
-    const char *flops = nt_json_get_text(shown->run, "peak_flops");
-    json_t *parsed = NULL;
-    if (flops != NULL && nt_json_parse(flops, &parsed, NULL) != NT_OK)
-        parsed = NULL;
-    const json_t *object = parsed != NULL ? parsed : json_object_get(shown->run, "peak_flops");
+    const json_t *flops = json_object_get(shown->run, "peak_flops");
     for (int i = 0; i < NT_PRECISION_COUNT; i++)
-        out->peak_flops[i] = nt_json_get_real(object, nt_precisions[i].name);
+        out->peak_flops[i] = nt_json_get_real(flops, nt_precisions[i].name);
     out->dram_peak_bytes_per_s = nt_json_get_real(shown->run, "dram_peak_bytes_per_s");
-    json_decref(parsed);
 }
 
 static void show_speed(const nt_shown *shown)
@@ -205,7 +200,7 @@ static void show_conditions(const nt_shown *shown)
         part(&out, "%.1f W", mw / 1e3);
     if (throttle != NT_UNKNOWN) {
         nt_nvml_throttle_names(throttle, &reasons);
-        part(&out, "throttled by %s", nt_str_text(&reasons));
+        part(&out, throttle != 0 ? "throttled by %s" : "not throttled", nt_str_text(&reasons));
     }
     parts("conditions", &out);
     nt_str_done(&reasons);
@@ -225,8 +220,8 @@ static void show_cost(const nt_shown *shown)
     nt_str out = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double value = real(shown, rows[i].key);
-        nt_str_add(&out, !isnan(value) && out.length > 0 ? ", " : "");
-        if (!isnan(value))
+        nt_str_add(&out, value > 0 && out.length > 0 ? ", " : "");
+        if (value > 0)
             nt_str_addf(&out, rows[i].format, nt_text_time_ns(value * rows[i].ns).s);
     }
     if (is_true(shown, "artefact_cached"))
@@ -236,25 +231,28 @@ static void show_cost(const nt_shown *shown)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
 
-/* Bins from the least to four quartile ranges above the median; what lies beyond would flatten all the rest, so the last
- * bin takes it too. */
+/* Bins from the least to four quartile ranges above the median; what lies beyond would flatten all the rest, so the
+ * last bin takes it too. */
 static void show_histogram(const nt_samples *samples)
 {
     const double *ns = samples->sample_ns;
     size_t n = samples->count, count[BINS] = {0}, most = 0;
     double lo = nt_quantile(ns, n, 0), hi = nt_quantile(ns, n, 1);
     double spread = nt_quantile(ns, n, 0.75) - nt_quantile(ns, n, 0.25), end = nt_median(ns, n) + 4 * spread;
-    double width = (spread > 0 && end < hi ? end - lo : hi - lo) / BINS;
+    int bins = n < BINS * BINS ? (int)ceil(sqrt((double)n)) : BINS;
+    double width = (spread > 0 && end < hi ? end - lo : hi - lo) / bins;
     for (size_t i = 0; i < n; i++) {
         double at = width > 0 ? (ns[i] - lo) / width : 0;
-        int bin = at < BINS ? (int)at : BINS - 1;
+        int bin = at < bins ? (int)at : bins - 1;
         count[bin]++;
         most = count[bin] > most ? count[bin] : most;
     }
-    for (int i = 0; i < (width > 0 ? BINS : 1); i++) {
+    for (int i = 0; i < (width > 0 ? bins : 1); i++) {
         int bar = (int)((count[i] * BAR + most - 1) / most);
-        printf("%*s from %8s %6zu%s%.*s\n", NAME_WIDTH, "", nt_text_time_ns(lo + i * width).s, count[i],
-               bar > 0 ? " " : "", bar, "########################################");
+        double from = lo + i * width;
+        printf("%*s from %8s (%+5.1f %%) %5zu%s%.*s\n", NAME_WIDTH, "", nt_text_time_ns(from).s,
+               100 * (from / nt_median(ns, n) - 1), count[i], bar > 0 ? " " : "", bar,
+               "########################################");
     }
 }
 
@@ -264,8 +262,10 @@ static void show_samples(const nt_shown *shown)
     if (s->count == 0)
         return;
     line("samples", "%zu: least %s, quartiles %s and %s, most %s", s->count,
-         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0)).s, nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0.25)).s,
-         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0.75)).s, nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 1)).s);
+         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0)).s,
+         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0.25)).s,
+         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 0.75)).s,
+         nt_text_time_ns(nt_quantile(s->sample_ns, s->count, 1)).s);
     show_histogram(s);
 }
 

@@ -10,7 +10,8 @@
 #include "core/str.h"
 #include "kernels/kernel.h"
 
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8", "fp8", NULL}; /* order of nt_precision */
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16",
+                                         "int8", "fp8",  NULL}; /* order of nt_precision */
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 static const char *const fills[] = {"normal", "uniform", NULL};
 static const char *const caches[] = {"cold", "hot", "both", NULL};
@@ -18,38 +19,84 @@ static const char *const caches[] = {"cold", "hot", "both", NULL};
 static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
 
 const nt_option nt_sweep_option_rows[] = {
-    {.name = "device", .kind = NT_OPTION_TEXT, .argument = "DEVICE",
+    {.name = "device",
+     .kind = NT_OPTION_TEXT,
+     .argument = "DEVICE",
      .help = "cpu, cuda or cuda:N (default: the first NVIDIA GPU, otherwise cpu)"},
-    {.name = "shape", .kind = NT_OPTION_REPEAT, .argument = "SHAPE",
-     .help = "all, a named shape, CxHxW or c=..,k=..,h=..,w=..; several separated by commas (default: the layer's first)"},
-    {.name = "batch", .kind = NT_OPTION_INTEGER_LIST, .argument = "N,..", .min = 1, .max = 65536,
+    {.name = "shape",
+     .kind = NT_OPTION_REPEAT,
+     .argument = "SHAPE",
+     .help =
+         "all, a named shape, CxHxW or c=..,k=..,h=..,w=..; several separated by commas (default: the layer's first)"},
+    {.name = "batch",
+     .kind = NT_OPTION_INTEGER_LIST,
+     .argument = "N,..",
+     .min = 1,
+     .max = 65536,
      .help = "batch sizes (default 1,32 on a GPU, 1,4 on a cpu)"},
-    {.name = "precision", .kind = NT_OPTION_CHOICE_LIST, .argument = "P,..", .choices = precisions,
+    {.name = "precision",
+     .kind = NT_OPTION_CHOICE_LIST,
+     .argument = "P,..",
+     .choices = precisions,
      .help = "fp32, tf32, fp16, bf16, int8, fp8 (default: fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)"},
-    {.name = "layout", .kind = NT_OPTION_CHOICE_LIST, .argument = "L,..", .choices = layouts,
+    {.name = "layout",
+     .kind = NT_OPTION_CHOICE_LIST,
+     .argument = "L,..",
+     .choices = layouts,
      .help = "nhwc, nchw (default nhwc)"},
     {.name = "kernel", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "only this kernel of the layer"},
-    {.name = "param", .kind = NT_OPTION_REPEAT, .argument = "NAME=V,..",
+    {.name = "param",
+     .kind = NT_OPTION_REPEAT,
+     .argument = "NAME=V,..",
      .help = "keep these values of a parameter; kernels without it are left out; may be repeated"},
-    {.name = "where", .kind = NT_OPTION_TEXT, .argument = "EXPR",
+    {.name = "where",
+     .kind = NT_OPTION_TEXT,
+     .argument = "EXPR",
      .help = "keep configurations for which EXPR is true: --where 'tile_m * tile_n >= 4096'"},
     {.name = "strategy", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "random, exhaustive (default random)"},
-    {.name = "budget", .kind = NT_OPTION_BUDGET, .argument = "N|TIME",
+    {.name = "budget",
+     .kind = NT_OPTION_BUDGET,
+     .argument = "N|TIME",
      .help = "trials, or time such as 60s, 5m (default 60s), over all problems"},
-    {.name = "seed", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 0, .max = INT64_MAX,
+    {.name = "seed",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 0,
+     .max = INT64_MAX,
      .help = "seed of inputs and of the strategy (default 1)"},
-    {.name = "ci", .kind = NT_OPTION_REAL, .argument = "PCT", .min_real = 0.01, .max_real = 50,
+    {.name = "ci",
+     .kind = NT_OPTION_REAL,
+     .argument = "PCT",
+     .min_real = 0.01,
+     .max_real = 50,
      .help = "a time's interval wanted, half-width in percent of the median (default 0.5)"},
-    {.name = "max-error", .kind = NT_OPTION_REAL, .argument = "X", .min_real = 0, .max_real = 10,
+    {.name = "max-error",
+     .kind = NT_OPTION_REAL,
+     .argument = "X",
+     .min_real = 0,
+     .max_real = 10,
      .help = "largest relative error against fp64 that a winner may have (default 0.01)"},
-    {.name = "fill", .kind = NT_OPTION_CHOICE, .argument = "FILL", .choices = fills,
+    {.name = "fill",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "FILL",
+     .choices = fills,
      .help = "values of the inputs: normal, uniform (default normal)"},
-    {.name = "cache", .kind = NT_OPTION_CHOICE, .argument = "MODE", .choices = caches,
+    {.name = "cache",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "MODE",
+     .choices = caches,
      .help = "cold (rotating buffers larger than the cache), hot, both (default cold)"},
-    {.name = "jobs", .letter = 'j', .kind = NT_OPTION_INTEGER, .argument = "N", .min = 1, .max = 64,
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 1,
+     .max = 64,
      .help = "compile processes (default: one a core, at most 16)"},
     {.name = "resume", .kind = NT_OPTION_FLAG, .help = "go on with the last unfinished run of equal options"},
-    {.name = "reuse", .kind = NT_OPTION_FLAG, .help = "take over trials of equal key from earlier runs, marked as such"},
+    {.name = "reuse",
+     .kind = NT_OPTION_FLAG,
+     .help = "take over trials of equal key from earlier runs, marked as such"},
     {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while another sweep holds the device"},
     {.name = "verbose", .letter = 'v', .kind = NT_OPTION_FLAG, .help = "a line on stderr for each trial"},
     {.name = "dry-run", .kind = NT_OPTION_FLAG, .help = "print the spaces and what prunes them, run nothing"},
@@ -96,8 +143,8 @@ static nt_status add_shape(nt_sweep_options *out, nt_sweep_parts *parts, nt_str 
     return NT_OK;
 }
 
-/* "64x56x56,c=3,k=8,h=7,w=9": commas separate shapes and the keys of one shape alike. A part with '=' goes on with the shape
- * before it when that has keys too, and not this one yet. */
+/* "64x56x56,c=3,k=8,h=7,w=9": commas separate shapes and the keys of one shape alike. A part with '=' goes on with the
+ * shape before it when that has keys too, and not this one yet. */
 static nt_status read_shapes(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
 {
     const nt_given *given = nt_args_get(args, "shape");
@@ -105,7 +152,8 @@ static nt_status read_shapes(const nt_args *args, nt_sweep_options *out, nt_swee
     nt_str shape = {0};
     for (int g = 0; given != NULL && g < given->count; g++) {
         char *save = NULL, *copy = keep(parts, nt_strdup(given->text[g]));
-        for (char *part = strtok_r(copy, ",", &save); status == NT_OK && part != NULL; part = strtok_r(NULL, ",", &save)) {
+        for (char *part = strtok_r(copy, ",", &save); status == NT_OK && part != NULL;
+             part = strtok_r(NULL, ",", &save)) {
             bool goes_on = strchr(part, '=') != NULL && strchr(nt_str_text(&shape), '=') != NULL &&
                            !has_key(nt_str_text(&shape), part);
             if (!goes_on)

@@ -34,7 +34,8 @@ static void print_rules(nt_table *table, const nt_unit_result *unit)
     for (int i = 0; i < unit->rule_count; i++) {
         const char *kernel = unit->rule[i].kernel, *rule = unit->rule[i].rule;
         if (isnan(unit->rule[i].time_ns))
-            nt_table_line(table, "    rule of thumb '%s' (%s): %s", rule, kernel, nt_outcome_name(unit->rule[i].outcome));
+            nt_table_line(table, "    rule of thumb '%s' (%s): %s", rule, kernel,
+                          nt_outcome_name(unit->rule[i].outcome));
         else
             nt_table_line(table, "    rule of thumb '%s' (%s): %s, %.2f times the best", rule, kernel,
                           nt_text_time_ns(unit->rule[i].time_ns).s, unit->rule[i].time_ns / unit->best.time_ns);
@@ -63,7 +64,8 @@ static void print_roof_note(const nt_sweep_result *result)
             other |= !multiplies_less(result, &result->unit[u]);
         }
     if (fewer)
-        puts("* rate and roof count the multiplications of the direct algorithm; Winograd's F(2x2,3x3) needs 2.25 times fewer, "
+        puts("* rate and roof count the multiplications of the direct algorithm; Winograd's F(2x2,3x3) needs 2.25 "
+             "times fewer, "
              "so it can pass 100 %");
     if (other)
         puts("* above the roof: the peaks were measured at another moment (nntune devices shows them)");
@@ -112,16 +114,17 @@ static void print_totals(const nt_sweep_result *result, const char *database)
             all += result->unit[u].outcome[i];
         }
     nt_sweep_failures(&text, outcome);
-    printf("\n%lld trials: %lld ok, %lld abandoned, %lld pruned, %lld failed%s", (long long)all,
-           (long long)outcome[NT_OUTCOME_OK], (long long)outcome[NT_OUTCOME_ABANDONED],
+    printf("\n%lld %s: %lld ok, %lld abandoned, %lld pruned, %lld failed%s", (long long)all,
+           all == 1 ? "trial" : "trials", (long long)outcome[NT_OUTCOME_OK], (long long)outcome[NT_OUTCOME_ABANDONED],
            (long long)outcome[NT_OUTCOME_PRUNED],
            (long long)(all - outcome[NT_OUTCOME_OK] - outcome[NT_OUTCOME_ABANDONED] - outcome[NT_OUTCOME_PRUNED]),
            nt_str_text(&text));
     if (result->reused > 0)
         printf(", %lld reused from earlier runs", (long long)result->reused);
     printf("\ntime: %s in all: %s waiting for compilers, %s verifying, %s timing, %s idle and setting up\n",
-           nt_text_duration_s(run->total_s).s, nt_text_duration_s(run->compile_s).s, nt_text_duration_s(run->verify_s).s,
-           nt_text_duration_s(run->measure_s).s, nt_text_duration_s(run->idle_s).s);
+           nt_text_duration_s(run->total_s).s, nt_text_duration_s(run->compile_s).s,
+           nt_text_duration_s(run->verify_s).s, nt_text_duration_s(run->measure_s).s,
+           nt_text_duration_s(run->idle_s).s);
     printf("run %lld on %s is in %s; next: nntune best, nntune show TRIAL\n", (long long)run->id, run->device.name,
            database);
     nt_str_done(&text);
@@ -129,7 +132,8 @@ static void print_totals(const nt_sweep_result *result, const char *database)
 
 void nt_sweep_print(const nt_sweep_result *result, const char *database, bool bold)
 {
-    nt_table *table = nt_table_new("problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
+    nt_table *table =
+        nt_table_new("problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
     for (int u = 0; u < result->unit_count; u++)
         if (result->unit[u].problem.layer[0] != '\0')
             print_unit(table, result, &result->unit[u]);
@@ -178,7 +182,8 @@ static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *un
     return object;
 }
 
-json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *database, nt_status status, const nt_error *err)
+json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *database, nt_status status,
+                              const nt_error *err)
 {
     int64_t outcome[NT_OUTCOME_COUNT] = {0};
     json_t *problems = json_array();
@@ -191,15 +196,16 @@ json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *databas
     const nt_run *run = &result->run;
     json_t *summary = nt_output_document("summary");
     json_object_set_new(summary, "database", json_string(database));
-    json_object_set_new(summary, "run", nt_json_run(run));
+    json_object_set_new(summary, "run", run->id != 0 ? nt_json_run(run) : json_null()); /* 0: it never began */
     json_object_set_new(summary, "resumed", json_boolean(result->resumed));
     json_object_set_new(summary, "outcomes", outcomes_json(outcome));
     json_object_set_new(summary, "reused", json_integer((json_int_t)result->reused));
     json_object_set_new(summary, "compiles", json_integer((json_int_t)result->compiles));
     json_object_set_new(summary, "cache_hits", json_integer((json_int_t)result->cache_hits));
     json_object_set_new(summary, "compile_child_s", nt_json_real(result->compile_child_s));
-    json_object_set_new(summary, "device_busy_pct",
-                        nt_json_real(result->device_span_s > 0 ? 100 * result->device_busy_s / result->device_span_s : NAN));
+    json_object_set_new(
+        summary, "device_busy_pct",
+        nt_json_real(result->device_span_s > 0 ? 100 * result->device_busy_s / result->device_span_s : NAN));
     json_object_set_new(summary, "interrupted_by",
                         result->interrupted_by != 0 ? json_integer(result->interrupted_by) : json_null());
     json_object_set_new(summary, "error", status != NT_OK ? nt_json_error(err) : json_null());

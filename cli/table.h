@@ -1,5 +1,5 @@
-/* table.h: aligned columns on stdout for people. Cells are text already; widths are counted in characters of UTF-8, and control
- * characters show as '?'. */
+/* table.h: aligned columns on stdout for people. Cells are text already; widths are counted in characters of UTF-8, and
+ * control characters show as '?'. */
 #ifndef NT_TABLE_H
 #define NT_TABLE_H
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* X(id, meaning) */
-#define WARNING_MAP(X)                                                                                                 \
-    X("finals-lost", "the final rounds of a problem could not be held; its best stands by its first measurement")      \
-    X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                               \
-    X("source-changed", "the kernel's source is not the one that was measured")                                        \
+#define WARNING_MAP(X)                                                                                            \
+    X("finals-lost", "the final rounds of a problem could not be held; its best stands by its first measurement") \
+    X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                          \
+    X("source-changed", "the kernel's source is not the one that was measured")                                   \
     X("compiler-changed", "the compiler here is not the one that made the code that was measured")
 
 const nt_warning nt_warnings[] = {

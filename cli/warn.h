@@ -10,8 +10,8 @@ typedef struct nt_warning {
     const char *meaning;
 } nt_warning;
 
-extern const nt_warning nt_warnings[];      /* ends with a row without id */
-extern const char *const nt_warning_ids[];  /* the same ids, NULL-terminated */
+extern const nt_warning nt_warnings[];     /* ends with a row without id */
+extern const char *const nt_warning_ids[]; /* the same ids, NULL-terminated */
 
 /* "nntune: warning: TEXT [ID]" */
 void nt_warn(const nt_args *args, const char *id, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -12,10 +12,11 @@
 # Commands run in an empty folder with an empty environment and a HOME of their own; those of one file share the folder. In it
 # lies results.db, made from fixture.sql. GPUs are hidden. --update rewrites the cases that fail, for you to read the diff.
 set -u
+: "${NNTUNE:?NNTUNE names the program under test}"
 update=0
 [ "${1:-}" = --update ] && { update=1; shift; }
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(mktemp -d)
+top=$(mktemp -d); chmod 755 "$top"
 trap 'rm -rf "$top"' EXIT
 cases=0; failed=0
 { echo "pragma application_id = 0x6e6e7475; pragma user_version = 1;"; cat "$here/../db/schema.sql" "$here/golden/fixture.sql"; } |
