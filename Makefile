@@ -125,7 +125,8 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-asan
 
 help:
-	@sed -n 's/^# \(make .*\)/  \1/p' Makefile tests/*.mk
+	@sed -n 's/^# \(make .*\)/  \1/p' Makefile tests/*.mk tools/install.mk
 
+include tools/install.mk
 include tests/tests.mk
 include tests/lint.mk
