@@ -230,17 +230,20 @@ static bool sweep(judge *j, const char *db, judge_sweep *out)
     return judge_watch(j, db, words, out);
 }
 
-/* The sweep's own account of its worker, and beside it the worker's processor time by the kernel's account: it spins
- * while the GPU works and sleeps while it has nothing to do. */
+/* The sweep's own account of its worker, and beside it what is seen from outside. */
 static void judge_busy(judge *j, const judge_sweep *s)
 {
     double span = s->count > 1 ? s->at_s[s->count - 1] - s->at_s[0] : NAN;
     double used = s->worker_cpu_s[1] - s->worker_cpu_s[0];
+    double seen = s->looks > 0 ? 100.0 * (double)s->busy / (double)s->looks : NAN;
     judge_least(j,
                 judge_number("warm: device worker busy, by the sweep's account", "%",
                              nt_json_get_real(s->summary, "device_busy_pct")),
                 90);
-    judge_least(j, judge_number("warm: device worker busy, by its processor time", "%", 100 * used / span), 90);
+    judge_least(j, judge_number("warm: device worker not waiting for a request, looked at from outside", "%", seen),
+                90);
+    judge_tell(j, judge_number("warm: those looks", "", (double)s->looks));
+    judge_tell(j, judge_number("warm: processor time of the worker's main thread", "%", 100 * used / span));
 }
 
 void judge_bar_rate(judge *j)

@@ -75,6 +75,8 @@ typedef struct judge_sweep {
     json_t *summary;
     pid_t pid, worker;      /* the device worker; 0 until found */
     double worker_cpu_s[2]; /* its processor time at the first and at the last trial */
+    size_t looks, busy;     /* how often it was looked at in between, and was not waiting for a request */
+    struct judge_watcher *watcher;
 } judge_sweep;
 
 /* words: what follows `nntune sweep conv3x3 --device cuda --json`, ended by NULL. False (and a figure) when it failed.

@@ -3,8 +3,10 @@
 #ifdef NT_HAVE_CUPTI_H
 
 #include <cupti.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "core/record.h"
@@ -27,7 +29,8 @@ typedef struct kept {
 static struct {
     kept *list;
     size_t count, capacity;
-} all;
+    pthread_mutex_t lock; /* buffers come in on a thread of CUPTI's */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *most)
 {
@@ -36,12 +39,12 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *most)
     *most = 0;
 }
 
-/* CUPTI calls this on a thread of its own, but only inside a flush, while the caller waits. */
 static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
 {
     (void)context;
     (void)stream;
     (void)bytes;
+    pthread_mutex_lock(&all.lock);
     for (CUpti_Activity *record = NULL; cupti.next(buffer, valid, &record) == CUPTI_SUCCESS;) {
         /* Name and times stand at one place in every version of the record. */
         const CUpti_ActivityKernel10 *kernel = (const CUpti_ActivityKernel10 *)record;
@@ -53,6 +56,7 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
         nt_copy(all.list[all.count].name, NT_NAME_BYTES, kernel->name != NULL ? kernel->name : "");
         all.list[all.count++].ns = (double)(kernel->end - kernel->start);
     }
+    pthread_mutex_unlock(&all.lock);
     free(buffer);
 }
 
@@ -95,26 +99,62 @@ nt_status records_open(nt_error *err)
                                    : nt_fail(err, NT_FAILED, "CUPTI refuses to record kernels (%d)", (int)result);
 }
 
-void records_clear(void)
+static nt_status flush(nt_error *err)
 {
-    nt_error ignored;
-    (void)records_fetch(&ignored);
-    all.count = 0;
+    CUptiResult result = cupti.flush(0); /* completed records only: a forced flush gives up those under way */
+    return result == CUPTI_SUCCESS ? NT_OK : nt_fail(err, NT_FAILED, "CUPTI gives no records (%d)", (int)result);
 }
 
-nt_status records_fetch(nt_error *err)
+/* NULL: of all kernels. */
+static size_t count_of(const char *kernel)
 {
-    CUptiResult result = cupti.flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    return result == CUPTI_SUCCESS ? NT_OK : nt_fail(err, NT_FAILED, "CUPTI gives no records (%d)", (int)result);
+    size_t count = 0;
+    pthread_mutex_lock(&all.lock);
+    for (size_t i = 0; i < all.count; i++)
+        count += kernel == NULL || strcmp(all.list[i].name, kernel) == 0;
+    pthread_mutex_unlock(&all.lock);
+    return count;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* Until nothing new has come for a while. */
+nt_status records_clear(nt_error *err)
+{
+    nt_status status = flush(err);
+    for (size_t before = SIZE_MAX; status == NT_OK && before != count_of(NULL);) {
+        before = count_of(NULL);
+        pause_ms(30);
+        status = flush(err);
+    }
+    pthread_mutex_lock(&all.lock);
+    all.count = 0;
+    pthread_mutex_unlock(&all.lock);
+    return status;
+}
+
+nt_status records_fetch(const char *kernel, size_t wanted, nt_error *err)
+{
+    nt_status status = flush(err);
+    for (int i = 0; i < 200 && status == NT_OK && count_of(kernel) < wanted; i++) {
+        pause_ms(10);
+        status = flush(err);
+    }
+    return status;
 }
 
 size_t records_of(const char *kernel, double **ns)
 {
     size_t count = 0;
-    *ns = nt_alloc((all.count + 1) * sizeof(double));
+    *ns = nt_alloc((count_of(kernel) + 1) * sizeof(double));
+    pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < all.count; i++)
         if (strcmp(all.list[i].name, kernel) == 0)
             (*ns)[count++] = all.list[i].ns;
+    pthread_mutex_unlock(&all.lock);
     return count;
 }
 
@@ -125,12 +165,15 @@ nt_status records_open(nt_error *err)
     return nt_fail(err, NT_NO_DEVICE, "this check was built without cupti.h");
 }
 
-void records_clear(void)
+nt_status records_clear(nt_error *err)
 {
+    return records_open(err);
 }
 
-nt_status records_fetch(nt_error *err)
+nt_status records_fetch(const char *kernel, size_t wanted, nt_error *err)
 {
+    (void)kernel;
+    (void)wanted;
     return records_open(err);
 }
 

@@ -10,9 +10,9 @@
 /* Opens CUPTI (NNTUNE_LIBCUPTI, or where the toolkit is) and records every kernel from now on. Before the device opens.
  */
 nt_status records_open(nt_error *err);
-void records_clear(void);
-/* Fetches what was recorded since the last clear. The device must be idle. */
-nt_status records_fetch(nt_error *err);
+nt_status records_clear(nt_error *err);
+/* Waits until `wanted` records of a kernel are there: CUPTI hands them over a while after the kernels have run. */
+nt_status records_fetch(const char *kernel, size_t wanted, nt_error *err);
 /* Durations of the kernel of this name, in ns; freed by the caller. */
 size_t records_of(const char *kernel, double **ns);
 

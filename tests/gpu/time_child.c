@@ -30,12 +30,13 @@ static nt_status measure(bench *b, const nt_loaded *loaded, bool records, nt_mea
     nt_status status = nt_workload_target(b->worker.workload, loaded->module, &loaded->plan, &target, err);
     if (status == NT_OK)
         status = nt__worker_warm(&b->worker, &target, err);
-    if (records)
-        records_clear();
+    if (status == NT_OK && records)
+        status = records_clear(err);
     if (status == NT_OK)
         status = nt_measure(&target, &nt_measure_defaults, m, err);
     if (status == NT_OK && records)
-        status = records_fetch(err);
+        status = records_fetch(loaded->plan.stage[loaded->plan.stage_count - 1].entry,
+                               m->samples.count * (size_t)m->samples.launches_per_sample, err);
     b->worker.last_work_s = judge_now_s();
     return status;
 }

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,6 +138,53 @@ static double cpu_s(pid_t worker)
     return ns * 1e-9;
 }
 
+/* Every millisecond: is the worker waiting for the coordinator? It does so in poll() and recv() on its channel, and the
+ * kernel says which call a thread is in. What CUDA itself waits for in poll() would count as idle. */
+struct judge_watcher {
+    pthread_t thread;
+    pid_t worker;
+    atomic_bool stop;
+    atomic_size_t looks, busy;
+};
+
+static void *look(void *context)
+{
+    struct judge_watcher *w = context;
+    char pid[16], text[256];
+    snprintf(pid, sizeof pid, "%d", (int)w->worker);
+    while (!atomic_load(&w->stop) && read_proc(pid, "syscall", text, sizeof text)) {
+        char *end;
+        long call = strtol(text, &end, 10);
+        bool waits =
+            end != text && (call == SYS_poll || call == SYS_ppoll || call == SYS_recvfrom || call == SYS_recvmsg);
+        atomic_fetch_add(&w->looks, 1);
+        atomic_fetch_add(&w->busy, !waits); /* "running" is no number */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return NULL;
+}
+
+static struct judge_watcher *start_looking(pid_t worker)
+{
+    struct judge_watcher *w = nt_alloc_zero(1, sizeof *w);
+    w->worker = worker;
+    if (worker > 0 && pthread_create(&w->thread, NULL, look, w) == 0)
+        return w;
+    free(w);
+    return NULL;
+}
+
+static void stop_looking(judge_sweep *sweep)
+{
+    struct judge_watcher *w = sweep->watcher;
+    if (w == NULL)
+        return;
+    atomic_store(&w->stop, true);
+    pthread_join(w->thread, NULL);
+    free(w);
+    sweep->watcher = NULL;
+}
+
 /* ---- sweeps ---------------------------------------------------------------------------------------------------------------- */
 
 static void sweep_line(void *context, char *line, double now_s)
@@ -150,8 +200,14 @@ static void sweep_line(void *context, char *line, double now_s)
         nt_grow(&list, &sweep->capacity, sweep->count + 1, sizeof(double));
         sweep->at_s = list;
         sweep->at_s[sweep->count++] = now_s;
-        if (sweep->worker == 0)
+        if (sweep->worker == 0) {
             sweep->worker = find_worker(sweep->pid);
+            sweep->watcher = start_looking(sweep->worker);
+        }
+        if (sweep->watcher != NULL) {
+            sweep->looks = atomic_load(&sweep->watcher->looks);
+            sweep->busy = atomic_load(&sweep->watcher->busy);
+        }
         double used = cpu_s(sweep->worker);
         if (sweep->count == 1)
             sweep->worker_cpu_s[0] = used;
@@ -173,6 +229,7 @@ bool judge_watch(judge *j, const char *db, const char *const *words, judge_sweep
     double begin = judge_now_s();
     out->exit_code = judge_run(j, argv, &out->pid, sweep_line, out);
     out->wall_s = judge_now_s() - begin;
+    stop_looking(out);
     free(path);
     if (out->exit_code == 0 && out->summary != NULL)
         return true;
