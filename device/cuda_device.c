@@ -81,6 +81,12 @@ static const nt_device_info *info(const nt_device *device)
     return &device->info;
 }
 
+void nt_cuda_native(const nt_device *device, CUdevice *handle, CUcontext *context)
+{
+    *handle = device->handle;
+    *context = device->context;
+}
+
 const nt_device_ops nt_device_cuda_ops = {
     .name = "cuda",
     .kind = NT_DEVICE_CUDA,

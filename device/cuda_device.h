@@ -1,5 +1,5 @@
 /* cuda_device.h: what the files of the cuda device share: the device, its modules, and the parts that each file does.
- * For cuda_*.c alone; others see device.h.
+ * For cuda_*.c and for profilers that need nt_cuda_native; others see device.h.
  *
  * A device belongs to the thread that opened it. All work goes to one stream, so every operation sees those before it.
  *   cuda_device.c   open, close, the struct of functions      cuda_identity.c  limits, peaks, listing
@@ -66,6 +66,10 @@ struct nt_device {
     double *clock; /* SM clocks of the samples since conditions_begin */
     size_t clock_count, clock_capacity;
 };
+
+/* ---- cuda_device.c ---- */
+/* The driver's own names for an open device: for profilers, which attach to its context. */
+void nt_cuda_native(const nt_device *device, CUdevice *handle, CUcontext *context);
 
 /* ---- cuda_identity.c ---- */
 void nt_cuda_list(nt_device_listing *out);
