@@ -36,7 +36,7 @@ const nt_command *nt_command_find(const char *name); /* NULL when unknown */
 /* NT_USAGE for a name that is no command, with the nearest one. */
 nt_status nt_command_unknown(const char *name, nt_error *err);
 
-enum { NT_COMMAND_TABLES = 8 };
+enum { NT_COMMAND_TABLES = 12 };
 
 /* The command's own rows and the shared ones that it uses, as nt_args_parse takes them. */
 void nt_command_tables(const nt_command *command, const nt_option *tables[NT_COMMAND_TABLES]);

@@ -1,6 +1,7 @@
 /* commands.c: every command, and the options that several of them share. */
 #include "cli/cmd.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cli/warn.h"
@@ -86,6 +87,7 @@ void nt_command_tables(const nt_command *command, const nt_option *tables[NT_COM
         if (command->uses & shared[i].use)
             tables[count++] = shared[i].rows;
     tables[count++] = help_rows;
+    assert(count < NT_COMMAND_TABLES);
     tables[count] = NULL;
 }
 
