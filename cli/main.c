@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autotune/counter_worker.h"
 #include "autotune/pool.h"
 #include "autotune/worker.h"
 #include "cli/cmd.h"
@@ -105,6 +106,8 @@ int main(int argc, char **argv)
         return nt_compile_child_main(argv[2]);
     if (argc >= 4 && strcmp(argv[1], "--device-worker") == 0)
         return nt_worker_main(argv[2], argv[3]);
+    if (argc >= 4 && strcmp(argv[1], "--counter-worker") == 0)
+        return nt_counter_worker_main(argv[2], argv[3]);
     nt_error err;
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves must not end a sweep; writes say so by their error */
     nt_command_line_set(argc, argv);
