@@ -52,6 +52,7 @@ static const nt_symbol symbols[] = {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool started;
+static void *opened; /* the library, once started */
 
 static nt_status start(nt_error *err)
 {
@@ -72,8 +73,10 @@ static nt_status start(nt_error *err)
                        missing);
     }
     int result = api.init();
-    if (result == NVML_OK)
+    if (result == NVML_OK) {
+        opened = library;
         return NT_OK;
+    }
     nt_fail(err, NT_NO_DEVICE, "NVIDIA's management library does not start: %s", api.error_string(result));
     dlclose(library);
     return NT_NO_DEVICE;
@@ -86,6 +89,16 @@ nt_status nt_nvml_start(nt_error *err)
     started = status == NT_OK;
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+void *nt_nvml_library(void)
+{
+    return nt_nvml_start(NULL) == NT_OK ? opened : NULL;
+}
+
+const char *nt_nvml_error_text(int result)
+{
+    return nt_nvml_start(NULL) == NT_OK ? api.error_string(result) : "not started";
 }
 
 bool nt_nvml_driver_version(char *out, size_t capacity)

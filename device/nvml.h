@@ -26,6 +26,11 @@ typedef struct nt_nvml_limits {
 /* Opens and initialises once a process; NT_NO_DEVICE with the reason when it cannot. A failure is tried again. */
 nt_status nt_nvml_start(nt_error *err);
 
+/* The opened library, started, for the files that bind more of its functions; NULL when there is none. */
+void *nt_nvml_library(void);
+/* NVML's words for one of its codes. */
+const char *nt_nvml_error_text(int result);
+
 /* "580.159.04"; false when unknown. */
 bool nt_nvml_driver_version(char *out, size_t capacity);
 
