@@ -17,6 +17,11 @@ struct nt_space {
     nt_space_codes codes;
 };
 
+static uint64_t code_at(const nt_space *space, uint64_t index)
+{
+    return space->codes.wide != NULL ? space->codes.wide[index] : space->codes.narrow[index];
+}
+
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
 static int by_narrow(const void *a, const void *b)
@@ -84,6 +89,75 @@ nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, con
     return NT_OK;
 }
 
+/* The number of a configuration, all of whose values are kept. */
+static uint64_t code_of(const nt_space_model *model, const nt_config *config)
+{
+    uint64_t code = 0;
+    for (int i = 0; i < config->count; i++)
+        code += (uint64_t)model->axis[i].digit[config->index[i]] * model->axis[i].weight;
+    return code;
+}
+
+static void list_codes(nt_space *space, const nt_config *configs, size_t count)
+{
+    nt_space_codes *codes = &space->codes;
+    bool sorted = true, is_wide = space->model.total > UINT32_MAX;
+    codes->count = count;
+    if (is_wide)
+        codes->wide = nt_alloc_zero(count, sizeof *codes->wide);
+    else
+        codes->narrow = nt_alloc_zero(count, sizeof *codes->narrow);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t code = code_of(&space->model, &configs[i]);
+        if (is_wide)
+            codes->wide[i] = code;
+        else
+            codes->narrow[i] = (uint32_t)code;
+        sorted = sorted && (i == 0 || code > code_of(&space->model, &configs[i - 1]));
+    }
+    settle(codes, sorted);
+}
+
+static bool has_twins(const nt_space *space, uint64_t *code)
+{
+    for (size_t i = 1; i < space->codes.count; i++) {
+        *code = code_at(space, i);
+        if (*code == code_at(space, i - 1))
+            return true;
+    }
+    return false;
+}
+
+nt_status nt_space_build_listed(const nt_kernel *kernel, const nt_config *configs, size_t count, size_t *twice,
+                                nt_space **out, nt_error *err)
+{
+    *out = NULL;
+    if (count == 0)
+        return nt_fail(err, NT_USAGE, "kernel '%s' has no configuration", kernel->name);
+    nt_kernel plain = *kernel;
+    plain.constraint_count = 0;
+    nt_space *space = nt_alloc_zero(1, sizeof *space);
+    nt_status status = nt_space_model_init(&space->model, &plain, NULL, NULL, NULL, 0, NULL, err);
+    space->model.kernel = kernel;
+    uint64_t code;
+    if (status == NT_OK)
+        list_codes(space, configs, count);
+    if (status == NT_OK && has_twins(space, &code)) {
+        for (size_t i = 0, seen = 0; i < count && twice != NULL && seen < 2; i++)
+            if (code_of(&space->model, &configs[i]) == code) {
+                *twice = i;
+                seen++;
+            }
+        status = nt_fail(err, NT_USAGE, "kernel '%s' lists a configuration twice", kernel->name);
+    }
+    if (status != NT_OK) {
+        nt_space_free(space);
+        return status;
+    }
+    *out = space;
+    return NT_OK;
+}
+
 void nt_space_free(nt_space *space)
 {
     if (space == NULL)
@@ -110,11 +184,6 @@ uint64_t nt_space_total(const nt_space *space)
 }
 
 /* ---- numbers and configurations --------------------------------------------------------------------------------- */
-
-static uint64_t code_at(const nt_space *space, uint64_t index)
-{
-    return space->codes.wide != NULL ? space->codes.wide[index] : space->codes.narrow[index];
-}
 
 static int digit_of(const nt_space_axis *axis, uint64_t code)
 {
@@ -160,12 +229,7 @@ bool nt_space_index(const nt_space *space, const nt_config *config, uint64_t *in
     assert(config->count == space->model.axis_count);
     if (find_dropped(space, config) >= 0)
         return false;
-    uint64_t code = 0;
-    for (int i = 0; i < config->count; i++) {
-        const nt_space_axis *axis = &space->model.axis[i];
-        code += (uint64_t)axis->digit[config->index[i]] * axis->weight;
-    }
-    return find_code(space, code, index);
+    return find_code(space, code_of(&space->model, config), index);
 }
 
 void nt_space_why_not(const nt_space *space, const nt_config *config, char *out, size_t capacity)

@@ -27,6 +27,13 @@ typedef struct nt_narrowing {
 nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, const nt_device_info *device,
                          const nt_narrowing *narrowing, int narrowing_count, const char *where, nt_space **out,
                          nt_error *err);
+/* From a plain table: a kernel row of which only name, parameters and constraints are filled in, with `problem` and
+ * `device` NULL: then constraints know the parameters alone. */
+
+/* The space of these configurations and no others, in any order, as a recording lists them; the kernel's constraints
+ * play no part. NT_USAGE: a configuration twice (*twice, which may be NULL, its position), or none at all. */
+nt_status nt_space_build_listed(const nt_kernel *kernel, const nt_config *configs, size_t count, size_t *twice,
+                                nt_space **out, nt_error *err);
 void nt_space_free(nt_space *space); /* NULL allowed */
 
 const nt_kernel *nt_space_kernel(const nt_space *space);

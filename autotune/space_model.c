@@ -147,8 +147,12 @@ static void add_symbols(nt_space_model *model, const nt_problem *problem, const 
         add_symbol(model, model->kernel->params[i].name, NT_UNKNOWN);
     for (int i = 0; i < model->shape.count; i++)
         add_symbol(model, model->shape.dim[i].key, model->shape.dim[i].size);
-    add_symbol(model, "n", problem->batch);
-    add_symbol(model, "elem_bytes", (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in));
+    if (problem != NULL) {
+        add_symbol(model, "n", problem->batch);
+        add_symbol(model, "elem_bytes", (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in));
+    }
+    if (device == NULL)
+        return;
     add_symbol(model, "smem_per_block", device->smem_per_block_bytes);
     add_symbol(model, "max_threads", device->max_threads_per_block);
     add_symbol(model, "regs_per_block", device->regs_per_block);
@@ -208,7 +212,9 @@ nt_status nt_space_model_init(nt_space_model *model, const nt_kernel *kernel, co
                               const nt_device_info *device, const nt_narrowing *narrowing, int narrowing_count,
                               const char *where, nt_error *err)
 {
-    *model = (nt_space_model){.kernel = kernel, .shape = problem->shape};
+    *model = (nt_space_model){.kernel = kernel};
+    if (problem != NULL)
+        model->shape = problem->shape;
     nt_status status = NT_OK;
     if (kernel->param_count > NT_MAX_PARAMS)
         status = nt_fail(err, NT_FAILED, "kernel '%s' has %d parameters, at most %d are possible", kernel->name,

@@ -25,12 +25,16 @@ typedef struct nt_strategy_setup {
      * no harm. Their results may be told all the same. */
     const nt_candidate *exclude;
     size_t exclude_count;
+    /* What the search may spend, for strategies that mind; both 0 where nobody knows. */
+    uint64_t budget_trials;
+    double budget_s;
 } nt_strategy_setup;
 
 typedef struct nt_answer {
     nt_candidate candidate;
     nt_outcome outcome;
     double time_ns; /* NAN unless ok; of an abandoned candidate the time of its probe */
+    double cost_s;  /* what the trial took of the budget, compiling included; 0 or NAN where nobody knows */
 } nt_answer;
 
 typedef struct nt_strategy {
