@@ -91,7 +91,7 @@ static nt_status again(const nt_args *args, const stored *s, const char *path, i
     if (status == NT_OK)
         status = nt_db_sink_open(path, &sink, err);
     if (status == NT_OK) {
-        nt_sweep_view *view = nt_sweep_view_open(args, path);
+        nt_sweep_view *view = nt_sweep_view_open(args, path, false);
         nt_sweep_events events = nt_sweep_view_events(view);
         nt_sweep_result result;
         status = nt_sweep_rerun(&options, &s->trial, sink, &events, &result, err);

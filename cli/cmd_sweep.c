@@ -98,7 +98,7 @@ static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options
     nt_status status = nt_db_sink_open(path, &sink, err);
     if (status != NT_OK)
         return status;
-    nt_sweep_view *view = nt_sweep_view_open(args, path);
+    nt_sweep_view *view = nt_sweep_view_open(args, path, options->resume);
     nt_sweep_events events = nt_sweep_view_events(view);
     nt_sweep_result result;
     status = nt_sweep_run(options, sink, &events, &result, err);

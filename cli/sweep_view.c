@@ -19,7 +19,7 @@ struct nt_sweep_view {
     const nt_args *args;
     const char *database;
     nt_progress_line *line;
-    bool json;
+    bool json, resume;
 };
 
 static void on_run(void *context, const nt_run *run, bool resumed)
@@ -30,7 +30,7 @@ static void on_run(void *context, const nt_run *run, bool resumed)
     nt_progress_clear(view->line);
     fprintf(stderr, "run %lld %s %s, results in %s\n", (long long)run->id, resumed ? "goes on with" : "tunes",
             run->device.name, view->database);
-    if (nt_args_flag(view->args, "resume") && !resumed)
+    if (view->resume && !resumed)
         fputs("nothing to resume with these options: a new run begins\n", stderr);
 }
 
@@ -97,11 +97,12 @@ static void on_warning(void *context, const char *id, const char *text)
     nt_warn(view->args, id, "%s", text);
 }
 
-nt_sweep_view *nt_sweep_view_open(const nt_args *args, const char *database)
+nt_sweep_view *nt_sweep_view_open(const nt_args *args, const char *database, bool resume)
 {
     nt_sweep_view *view = nt_alloc_zero(1, sizeof *view);
     view->args = args;
     view->database = database;
+    view->resume = resume;
     view->line = nt_progress_open(args);
     view->json = nt_args_flag(args, "json");
     return view;

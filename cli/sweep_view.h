@@ -7,7 +7,8 @@
 
 typedef struct nt_sweep_view nt_sweep_view;
 
-nt_sweep_view *nt_sweep_view_open(const nt_args *args, const char *database);
+/* `resume`: say so when there is nothing to resume. */
+nt_sweep_view *nt_sweep_view_open(const nt_args *args, const char *database, bool resume);
 nt_sweep_events nt_sweep_view_events(nt_sweep_view *view);
 /* The table, or the summary line of the JSON stream. `status` and `err` say how the sweep ended. */
 void nt_sweep_view_finish(nt_sweep_view *view, const nt_sweep_result *result, nt_status status, const nt_error *err);
