@@ -26,6 +26,6 @@ void nt_show_text(const nt_shown *shown, bool bold);
 typedef enum nt_code { NT_CODE_SOURCE, NT_CODE_PTX, NT_CODE_SASS, NT_CODE_ASSEMBLY } nt_code;
 
 /* Prints the kernel's text, or what its compiler makes of it with the trial's options; with --json as a document. */
-nt_status nt_show_code(const nt_args *args, const nt_shown *shown, nt_code code, nt_error *err);
+nt_status nt_show_code(const nt_args *args, const nt_shown *shown, nt_code form, nt_error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "cli/show.h"
 #include "cli/warn.h"
 #include "core/json.h"
+#include "core/mem.h"
 #include "device/compile_backend.h"
 #include "device/nvrtc.h"
 
@@ -34,7 +35,8 @@ static nt_status find_kernel(const nt_shown *shown, code *out, nt_error *err)
     if (out->kernel == NULL) {
         nt_fail(err, NT_NOT_FOUND, "this nntune has no kernel '%s' of %s for %s", trial->kernel, trial->problem.layer,
                 kind != NULL ? kind : "an unknown device");
-        return nt_hint(err, "'nntune layers %s' lists those it has", trial->problem.layer);
+        nt_hint(err, "'nntune layers %s' lists those it has", trial->problem.layer);
+        return NT_NOT_FOUND;
     }
     out->kind = (nt_device_kind)found;
     return NT_OK;
@@ -97,14 +99,16 @@ static void warn_compiler(const nt_args *args, const nt_shown *shown, const code
 /* The backend puts machine code after the PTX, under this line. */
 static const char machine_code[] = "\n// ---- machine code (";
 
-static nt_status keep_machine_code(char *text, nt_error *err)
+static nt_status keep_machine_code(char **text, nt_error *err)
 {
-    char *begin = strstr(text, machine_code);
+    const char *begin = strstr(*text, machine_code);
     if (begin == NULL) {
         nt_fail(err, NT_NOT_FOUND, "no disassembler: neither nvdisasm nor cuobjdump is on PATH");
         return nt_hint(err, "both come with NVIDIA's CUDA toolkit; --ptx needs NVRTC alone");
     }
-    memmove(text, begin + 1, strlen(begin)); /* with its NUL, without its first newline */
+    char *code = nt_strdup(begin + 1);
+    free(*text);
+    *text = code;
     return NT_OK;
 }
 
@@ -122,7 +126,7 @@ static nt_status compile(const nt_shown *shown, const code *c, nt_code form, cha
         return nt_nvrtc_ptx(&request, out, err);
     const nt_compile_backend *backend = c->kind == NT_DEVICE_CUDA ? &nt_compile_nvrtc : &nt_compile_cc;
     nt_status status = backend->assembly(&request, out, err);
-    return status == NT_OK && form == NT_CODE_SASS ? keep_machine_code(*out, err) : status;
+    return status == NT_OK && form == NT_CODE_SASS ? keep_machine_code(out, err) : status;
 }
 
 static nt_status check_form(const code *c, nt_code form, nt_error *err)

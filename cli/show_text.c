@@ -236,10 +236,10 @@ static void show_cost(const nt_shown *shown)
 static void show_histogram(const nt_samples *samples)
 {
     const double *ns = samples->sample_ns;
-    size_t n = samples->count, count[BINS] = {0}, most = 0;
+    size_t n = samples->count, count[BINS] = {0}, most = 1;
     double lo = nt_quantile(ns, n, 0), hi = nt_quantile(ns, n, 1);
     double spread = nt_quantile(ns, n, 0.75) - nt_quantile(ns, n, 0.25), end = nt_median(ns, n) + 4 * spread;
-    int bins = n < BINS * BINS ? (int)ceil(sqrt((double)n)) : BINS;
+    int bins = n < (size_t)BINS * BINS ? (int)ceil(sqrt((double)n)) : BINS;
     double width = (spread > 0 && end < hi ? end - lo : hi - lo) / bins;
     for (size_t i = 0; i < n; i++) {
         double at = width > 0 ? (ns[i] - lo) / width : 0;

@@ -19,7 +19,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d); chmod 755 "$top"
 trap 'rm -rf "$top"' EXIT
 cases=0; failed=0
-{ echo "pragma application_id = 0x6e6e7475; pragma user_version = 1;"; cat "$here/../db/schema.sql" "$here/golden/fixture.sql"; } |
+version=$(sed -n 's/.*NT_DB_SCHEMA_VERSION = \([0-9]*\).*/\1/p' "$here/../db/open.h")
+{ echo "pragma application_id = 0x6e6e7475; pragma user_version = $version;"; cat "$here/../db/schema.sql" "$here/golden/fixture.sql"; } |
     sqlite3 "$top/results.db" || exit 1
 
 for file in "$@"; do

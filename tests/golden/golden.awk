@@ -44,6 +44,7 @@ function finish(    no, ne, nx, i, rc, good) {
         for (i = 1; i <= ne; i++) print "    found    " shown("!", se[i])
         print "    found    = " rc
     }
+    if (update && !good && rc >= 126) { print "  NOT RECORDED, it crashed or was not found: $ " command; good = 1 }
     if (update && good) { no = nwo; ne = nwe; for (i = 1; i <= no; i++) so[i] = wo[i]; for (i = 1; i <= ne; i++) se[i] = we[i] }
     if (update) {
         print "$ " command > out
