@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "autotune/child.h"
+#include "autotune/compile_message.h"
 #include "scratch.h"
 
 static char *wait_for_file(const char *name)
@@ -126,6 +127,13 @@ static void test_reap_of_one_that_lingers(void **state)
     assert_true(scratch_now_s() - begin >= 0.9);
 }
 
+/* Keeps a compile child busy: one that waits for requests would notice the end of its parent anyway. */
+static bool give_work(nt_child *child)
+{
+    nt_compile_request request = {NT_DEVICE_FAKE, "sample", "text", "", "fake", "fake compiler 1", "", 60};
+    return nt_channel_send(&child->channel, nt_compile_request_json(&request), NULL) == NT_OK;
+}
+
 /* A parent that starts this role, tells its pid and is killed. */
 static pid_t orphan_of(const char *role, const char *argument, bool own_group)
 {
@@ -135,7 +143,7 @@ static pid_t orphan_of(const char *role, const char *argument, bool own_group)
     parent = fork();
     if (parent == 0) {
         nt_child child;
-        if (nt_child_start(&child, role, argument, own_group, NULL) != NT_OK ||
+        if (nt_child_start(&child, role, argument, own_group, NULL) != NT_OK || (own_group && !give_work(&child)) ||
             write(ends[1], &child.pid, sizeof child.pid) != sizeof child.pid)
             _exit(1);
         for (;;)
@@ -144,7 +152,7 @@ static pid_t orphan_of(const char *role, const char *argument, bool own_group)
     assert_int_equal(read(ends[0], &pid, sizeof pid), sizeof pid);
     close(ends[0]);
     close(ends[1]);
-    scratch_sleep(0.05); /* any moment will do, before or after its first instruction */
+    scratch_sleep(0.3);
     assert_true(scratch_runs(pid));
     kill(parent, SIGKILL);
     waitpid(parent, NULL, 0);
@@ -157,6 +165,7 @@ static void test_children_die_with_their_parent(void **state)
     if (scratch_no_program())
         skip();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    setenv("NNTUNE_FAKE_COMPILE_MS", "60000", 1);
     assert_true(scratch_gone_within(orphan_of("--compile-child", NULL, true), 2));
     assert_true(scratch_gone_within(orphan_of("--device-worker", "fake", false), 2));
     while (waitpid(-1, NULL, WNOHANG) > 0)

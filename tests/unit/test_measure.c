@@ -86,6 +86,11 @@ static double steady_clock(size_t i)
     return 1980;
 }
 
+static double two_milliseconds(size_t i)
+{
+    return 2e6 * (i % 2 == 0 ? 0.9 : 1.1);
+}
+
 /* One sample in five, or in two, at a lower clock and as much slower. */
 static double fifth_clock(size_t i)
 {
@@ -195,7 +200,7 @@ static void test_abandon_is_strict(void **state)
 static void test_cap(void **state)
 {
     (void)state;
-    nt_target target = new_target(noisy);
+    nt_target target = new_target(two_milliseconds);
     nt_measure_options options = nt_measure_defaults;
     nt_measurement m;
     nt_error err;
@@ -205,10 +210,9 @@ static void test_cap(void **state)
     assert_int_equal(nt_measure(&target, &options, &m, &err), NT_OK);
     double took = scratch_now_s() - begin;
     assert_false(m.converged);
-    assert_true(m.samples.count >= 6 && m.samples.count <= 4096);
     assert_true(took >= 0.05);
-    /* by the samples' own account, so that a busy machine does not matter */
-    assert_true((double)m.samples.count * 200e3 < 0.06e9);
+    /* 25 fit; a whole batch more would make 33. A busy machine only takes fewer. */
+    assert_in_range(m.samples.count, 6, 27);
     nt_samples_done(&m.samples);
 }
 

@@ -153,26 +153,39 @@ static void test_original_inputs(void **state)
         }
 }
 
+static double largest_of(const float *values, int64_t n)
+{
+    float largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmaxf(largest, fabsf(values[i]));
+    return (double)largest;
+}
+
 /* Symmetric: the largest value of the input, and of each output channel's weights, becomes 127. */
 static void test_int8_scales(void **state)
 {
     (void)state;
     for (int layout = 0; layout < NT_LAYOUT_COUNT; layout++) {
         nt_problem problem = problem_of("c=5,k=4,h=6,w=5", 1, NT_INT8, (nt_layout)layout);
-        nt_workload *w = open_workload(&problem, 3, NT_HOT);
-        tensors t = read_tensors(w, &w->set[0]);
-        float largest = 0;
-        for (int64_t i = 0; i < w->extents.in; i++)
-            largest = fmaxf(largest, fabsf(t.in[i]));
-        assert_true(largest == 127);
+        nt_problem original = problem;
+        original.precision = NT_FP32; /* the same seed's values before they are rounded */
+        nt_workload *w = open_workload(&problem, 3, NT_HOT), *exact = open_workload(&original, 3, NT_HOT);
+        tensors t = read_tensors(w, &w->set[0]), x = read_tensors(exact, &exact->set[0]);
+        double in_scale = largest_of(x.in, w->extents.in) / 127;
+        assert_true(largest_of(t.in, w->extents.in) == 127);
         for (int k = 0; k < t.k; k++) {
-            double most = 0;
-            for (int i = 0; i < 9 * t.c; i++)
+            double most = 0, exact_most = 0;
+            for (int i = 0; i < 9 * t.c; i++) {
                 most = fmax(most, fabs(weight_at(&t, k, i / 9, i % 9 / 3, i % 3)));
+                exact_most = fmax(exact_most, fabs(weight_at(&x, k, i / 9, i % 9 / 3, i % 3)));
+            }
+            double scale = ((const double *)checked_at(w->set[0].scale))[k];
             assert_true(most == 127);
-            assert_true(((const double *)checked_at(w->set[0].scale))[k] > 0);
+            assert_true(fabs(scale / (in_scale * exact_most / 127) - 1) < 1e-6);
         }
         free_tensors(&t);
+        free_tensors(&x);
+        nt_workload_close(exact);
         nt_workload_close(w);
     }
 }
