@@ -16,22 +16,7 @@ $ nntune --help
 | Tune:
 |   sweep     try a layer's kernels and their parameters, verified and timed, into
 |             the database
-|   rerun     measure one stored trial's configuration again
-|
-| Look:
-|   best      show the winner of each problem and device
-|   show      show one trial: outcome, times, errors, resources, conditions, run,
-|             or its code
-|   runs      list the runs of a database with their counts
-|   query     print the rows of a SELECT over the results database
-|
-| System:
-|   devices   show the devices here: identity, limits, peaks; and for what is
-|             missing, why
-|   layers    list layers with their shapes and kernels; with LAYER also
-|             parameters and constraints
-|   help      show help of a command, or of all
-|
+| ...
 | Exit codes:
 |   0       done
 |   1       failed; the message says what and what to do
