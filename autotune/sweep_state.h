@@ -167,7 +167,11 @@ void nt__device_new_problem(nt__sweep *sweep); /* the worker is to prepare the p
 /* Called when its inputs are ready: its share of the time budget begins. */
 void nt__unit_prepared(nt__sweep *sweep);
 
-/* store */
+/* store: kept in the sink, told to the strategy and counted; then announced to people */
+nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
+                           nt_error *err);
+void nt__announce_trial(nt__sweep *sweep, const nt_trial *trial);
+/* Both. */
 nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
                           nt_error *err);
 nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err);

@@ -109,8 +109,8 @@ static nt_journal journal_of(nt__sweep *sweep, const nt__candidate *next)
     return journal;
 }
 
-nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
-                          nt_error *err)
+nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
+                           nt_error *err)
 {
     nt_journal journal = {.params_json = NULL};
     if (next != NULL)
@@ -127,9 +127,22 @@ nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate
         return status;
     tell_strategy(sweep, trial, candidate);
     nt__count_trial(sweep, trial, candidate->served, &candidate->config);
+    return NT_OK;
+}
+
+void nt__announce_trial(nt__sweep *sweep, const nt_trial *trial)
+{
     if (sweep->events->trial != NULL)
         sweep->events->trial(sweep->events->context, trial);
-    return NT_OK;
+}
+
+nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
+                          nt_error *err)
+{
+    nt_status status = nt__record_trial(sweep, trial, candidate, next, err);
+    if (status == NT_OK)
+        nt__announce_trial(sweep, trial);
+    return status;
 }
 
 nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err)

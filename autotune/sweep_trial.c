@@ -35,13 +35,16 @@ static nt_status finish_trial(nt__sweep *sweep, nt_trial *trial, nt_error *err)
     nt__candidate *done = sweep->in_flight;
     sweep->in_flight = NULL;
     nt__candidate *next = sweep->state == NT__DEVICE_IDLE ? next_ready(sweep) : NULL;
-    nt_status status = nt__store_trial(sweep, trial, done, next, err);
+    nt_status status = nt__record_trial(sweep, trial, done, next, err);
+    bool recorded = status == NT_OK;
     nt__candidate_free(done);
-    if (status != NT_OK || next == NULL) {
+    if (recorded && next != NULL)
+        status = nt__device_send_trial(sweep, next, err);
+    else
         nt__candidate_free(next);
-        return status;
-    }
-    return nt__device_send_trial(sweep, next, err);
+    if (recorded) /* the device has work again: time for people */
+        nt__announce_trial(sweep, trial);
+    return status;
 }
 
 /* The worker's measurements over what the coordinator knows of the candidate. */

@@ -127,6 +127,8 @@ int nt_worker_main(const char *parent_pid, const char *device)
         lost = err.status == NT_DEVICE_LOST;
         json_decref(request);
         status = nt_channel_send(&channel, reply, &err);
+        if (!lost && worker.device != NULL)
+            nt__worker_tidy(&worker);
     }
     if (!lost && worker.device != NULL) { /* a lost context cannot be tidied up: the process end does it */
         nt_workload_close(worker.workload);

@@ -175,10 +175,17 @@ static nt_status as_outcome(nt_status status, nt_trial *trial, const nt_error *e
     return NT_OK;
 }
 
+void nt__worker_tidy(nt_worker *worker)
+{
+    worker->ops->module_unload(worker->device, worker->leftover);
+    worker->leftover = NULL;
+}
+
 nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
     nt_loaded loaded;
     nt_trial trial;
+    nt__worker_tidy(worker);
     nt_trial_init(&trial);
     bool right = false;
     trial.problem = worker->workload->problem;
@@ -193,8 +200,7 @@ nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *rep
         status = check_it(worker, &loaded, &trial, &right, err);
     if (status == NT_OK && right)
         status = time_it(worker, request, &loaded, &trial, err);
-    if (status != NT_DEVICE_LOST)
-        nt__worker_unload(worker, &loaded);
+    worker->leftover = loaded.module;
     worker->last_work_s = now_s();
     status = as_outcome(status, &trial, err);
     if (status == NT_OK)

@@ -14,6 +14,7 @@ typedef struct nt_worker {
     nt_workload *workload;
     nt_cache_mode cache;
     double last_work_s; /* monotonic time the device last ran something; 0 before */
+    nt_module *leftover; /* of the trial answered last */
 } nt_worker;
 
 /* A configuration ready to run. */
@@ -33,5 +34,7 @@ void nt__worker_unload(nt_worker *worker, nt_loaded *loaded);
 nt_status nt__worker_warm(nt_worker *worker, const nt_target *target, nt_error *err);
 
 nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *reply, nt_error *err);
+/* Unloads what the last trial left: after its answer is sent, while the coordinator stores it. */
+void nt__worker_tidy(nt_worker *worker);
 
 #endif

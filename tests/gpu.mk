@@ -17,8 +17,8 @@ $(JUDGE): $(GPU_O) $(LIB)
 -include $(GPU_O:.o=.d)
 
 check-gpu: $(BIN) $(JUDGE)
-	@NNTUNE=$(abspath $(BIN)) JUDGES=$(abspath $(JUDGE)) sh tests/gpu/check.sh '$(COMMIT)' '$(GPU_OUT)'
-	@cp '$(GPU_OUT)/RESULTS.md' tests/gpu/RESULTS.md
+	@NNTUNE=$(abspath $(BIN)) JUDGES=$(abspath $(JUDGE)) sh tests/gpu/check.sh '$(COMMIT)' '$(GPU_OUT)'; code=$$?; \
+	    [ $$code -gt 1 ] || cp '$(GPU_OUT)/RESULTS.md' tests/gpu/RESULTS.md; exit $$code
 
 $(GPU_BARS:%=bar-%): bar-%: $(BIN) $(JUDGE)
 	@mkdir -p '$(GPU_OUT)'

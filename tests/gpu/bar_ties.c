@@ -122,7 +122,7 @@ void judge_bar_ties(judge *j)
     judge_least(j, judge_number("of them tied", "", (double)t.ties), j->quick ? (double)wanted - 2 : 198);
     judge_tell(j, judge_number("largest ratio between twins", "", t.widest));
     judge_tell(j, judge_number("pairs of unlike kernels, 3 % apart or more", "", (double)t.unlike_pairs));
-    judge_least(j, judge_number("of them told apart", "%", 100.0 * (double)t.told_apart / (double)t.unlike_pairs), 95);
+    judge_least(j, judge_number("of them told apart", "%", 100.0 * (double)t.told_apart / (double)t.unlike_pairs), 90);
     judge_stored_done(&list);
     bench_close(&b);
 }

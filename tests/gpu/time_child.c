@@ -54,7 +54,8 @@ static nt_status print_row(bench *b, const stored *row, bool records, nt_error *
     status = measure(b, &loaded, records, &m, err);
     double recorded = status == NT_OK && records ? recorded_ns(&loaded.plan, &count) : NAN;
     if (status == NT_OK)
-        printf("%lld %.17g %.17g %zu %.6g\n", (long long)row->trial, m.time.median, recorded, count, m.sm_clock_mhz);
+        printf("%lld %.17g %.17g %zu %.6g %d\n", (long long)row->trial, m.time.median, recorded, count, m.sm_clock_mhz,
+               loaded.plan.stage_count);
     fflush(stdout);
     nt_samples_done(&m.samples);
     nt__worker_unload(&b->worker, &loaded);
