@@ -110,6 +110,7 @@ int main(int argc, char **argv)
         return nt_counter_worker_main(argv[2], argv[3]);
     nt_error err;
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves must not end a sweep; writes say so by their error */
+    signal(SIGXFSZ, SIG_IGN); /* nor must a limit on file sizes */
     nt_command_line_set(argc, argv);
     int code = run_line(argc, argv);
     return nt_output_finish(&err) == NT_OK || code != 0 ? code : report(&err);

@@ -64,9 +64,21 @@ nt_status nt_db_step_id(const nt_db *db, sqlite3_stmt *stmt, int64_t *id, const 
     return status;
 }
 
+/* Without this, a file that was removed or moved away would go on being written to, for nobody. */
+static nt_status check_in_place(const nt_db *db, const char *doing, nt_error *err)
+{
+    int moved = 0;
+    if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || !moved)
+        return NT_OK;
+    nt_fail(err, NT_IO, "%s was removed or moved away while it was in use, %s", db->path, doing);
+    nt_hint(err, "what was stored is in that file; put it back and go on with --resume, or begin anew");
+    return NT_IO;
+}
+
 nt_status nt_db_begin(const nt_db *db, const char *doing, nt_error *err)
 {
-    return nt_db_exec(db, "BEGIN IMMEDIATE", doing, err);
+    nt_status status = check_in_place(db, doing, err);
+    return status == NT_OK ? nt_db_exec(db, "BEGIN IMMEDIATE", doing, err) : status;
 }
 
 nt_status nt_db_finish(const nt_db *db, nt_status so_far, const char *doing, nt_error *err)
