@@ -121,20 +121,13 @@ static void print_kernel(const nt_kernel *kernel, bool bold)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------------- */
 
+/* As it stands in a trial's params. */
 static json_t *value_json(const nt_param *param, int index)
 {
-    nt_value value = nt_param_value(param, index);
-    switch (value.kind) {
-    case NT_VALUE_INT:
-        return json_integer(value.i);
-    case NT_VALUE_REAL:
-        return nt_json_real(value.r);
-    case NT_VALUE_BOOL:
-        return json_boolean(value.i);
-    case NT_VALUE_STRING:
-        return json_string(value.s);
-    }
-    return json_null();
+    const nt_config one = {.count = 1, .index = {(uint16_t)index}};
+    json_t *object = nt_json_config(param, &one), *value = json_incref(json_object_get(object, param->name));
+    json_decref(object);
+    return value;
 }
 
 static json_t *param_json(const nt_param *param)

@@ -106,9 +106,9 @@ static nt_status keep_machine_code(char **text, nt_error *err)
         nt_fail(err, NT_NOT_FOUND, "no disassembler: neither nvdisasm nor cuobjdump is on PATH");
         return nt_hint(err, "both come with NVIDIA's CUDA toolkit; --ptx needs NVRTC alone");
     }
-    char *code = nt_strdup(begin + 1);
+    char *machine = nt_strdup(begin + 1);
     free(*text);
-    *text = code;
+    *text = machine;
     return NT_OK;
 }
 

@@ -54,12 +54,12 @@ if command -v bash > /dev/null; then
 fi
 
 build=$(dirname "$NNTUNE")
-make -s -C "$TESTS/.." BUILD="$build" PREFIX=/usr DESTDIR="$PWD/root" install > log 2>&1 || fail "make install: $(cat log)"
+make -s -o "$NNTUNE" -C "$TESTS/.." BUILD="$build" PREFIX=/usr DESTDIR="$PWD/root" install > log 2>&1 || fail "make install: $(cat log)"
 for file in bin/nntune share/man/man1/nntune.1 share/bash-completion/completions/nntune share/zsh/site-functions/_nntune \
     share/fish/vendor_completions.d/nntune.fish share/doc/nntune/SCHEMA.md; do
     [ -s "root/usr/$file" ] || fail "$file is not installed"
 done
 cmp page root/usr/share/man/man1/nntune.1
 equal "the installed program" "$(root/usr/bin/nntune --version)" "$("$NNTUNE" --version)"
-make -s -C "$TESTS/.." BUILD="$build" PREFIX=/usr DESTDIR="$PWD/root" uninstall > log 2>&1 || fail "make uninstall: $(cat log)"
+make -s -o "$NNTUNE" -C "$TESTS/.." BUILD="$build" PREFIX=/usr DESTDIR="$PWD/root" uninstall > log 2>&1 || fail "make uninstall: $(cat log)"
 equal "left after uninstall" "$(find root -type f)" ""
