@@ -172,6 +172,8 @@ static nt_status run_unit(nt__sweep *sweep, nt_error *err)
         nt__device_drop(sweep);
     if (status == NT_OK)
         status = nt__finals_run(sweep, result, err);
+    if (status != NT_OK && !result->has_best)
+        nt__take_leader(sweep, result); /* what was found up to the error is shown */
     if (status == NT_OK && sweep->events->unit != NULL)
         sweep->events->unit(sweep->events->context, result);
     end_unit(sweep);

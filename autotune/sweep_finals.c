@@ -183,6 +183,14 @@ static void set_best(nt_unit_result *result, const nt_trial *trial)
     result->has_best = true;
 }
 
+void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result)
+{
+    if (sweep->top_count == 0)
+        return;
+    set_best(result, &sweep->top[0].trial);
+    result->over_error = nt__over_error(sweep, &sweep->top[0].trial);
+}
+
 static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result)
 {
     for (int i = 0; i < f->count; i++) {
@@ -202,8 +210,7 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
     int chosen = choose(sweep);
     if (chosen == 0)
         return NT_OK;
-    set_best(result, &sweep->top[0].trial);
-    result->over_error = nt__over_error(sweep, &sweep->top[0].trial);
+    nt__take_leader(sweep, result);
     if (sweep->stop_signal != 0)
         return NT_OK;
     nt__progress(sweep, "finals", true);

@@ -191,6 +191,8 @@ nt_status nt__reuse(nt__sweep *sweep, nt__candidate *candidate, bool *reused, nt
 
 /* finals: runs to its end inside (its own poll loop) */
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err);
+/* The fastest by its first measurement, where no finals can be held; nothing when there is none. */
+void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result);
 
 /* feed */
 bool nt__unit_spent(const nt__sweep *sweep);
