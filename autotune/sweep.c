@@ -71,7 +71,8 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
 /* What is left of the budget is shared evenly among the units not yet begun. */
 static void share_budget(nt__sweep *sweep)
 {
-    static const double for_trials = 0.92; /* of the time; the rest is for the finals */
+    /* of the time; the rest is for the finals and the counters */
+    const double for_trials = sweep->options->profile == NT_PROFILE_NONE ? 0.92 : 0.82;
     const nt_budget *budget = &sweep->options->budget;
     int left = sweep->unit_count - sweep->unit_index;
     double now = nt__now_s();
@@ -106,6 +107,8 @@ static void describe_unit(nt__sweep *sweep)
     const nt__unit *unit = unit_of(sweep);
     nt_unit_result *result = &sweep->out->unit[sweep->unit_index];
     result->problem = unit->problem;
+    result->occupancy_pct = result->dram_read_bytes = result->dram_write_bytes = NAN;
+    result->dram_pct = result->tensor_pct = NAN;
     result->cache = unit->cache;
     result->extents = unit->extents;
     for (int s = 0; s < unit->served_count; s++) {
@@ -155,6 +158,7 @@ static void end_unit(nt__sweep *sweep)
     for (int i = 0; i < sweep->top_count; i++)
         nt_trial_done(&sweep->top[i].trial);
     sweep->top_count = 0;
+    sweep->counted_count = 0;
     free(sweep->seen);
     sweep->seen = NULL;
     sweep->seen_count = sweep->seen_capacity = 0;
@@ -174,6 +178,8 @@ static nt_status run_unit(nt__sweep *sweep, nt_error *err)
         status = nt__finals_run(sweep, result, err);
     if (status != NT_OK && !result->has_best)
         nt__take_leader(sweep, result); /* what was found up to the error is shown */
+    if (status == NT_OK)
+        status = nt__profile_run(sweep, err);
     if (status == NT_OK && sweep->events->unit != NULL)
         sweep->events->unit(sweep->events->context, result);
     end_unit(sweep);
@@ -287,12 +293,15 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
     sweep->best_ns = INFINITY;
     sweep->lock.fd = -1;
     sweep->worker.channel.fd = -1;
+    sweep->counter_worker.channel.fd = -1;
     nt__queue_init(&sweep->seeds);
     nt__queue_init(&sweep->to_compile);
     nt__queue_init(&sweep->ready);
     nt__catch_signals(&old_mask);
     nt__progress(sweep, "opening device", true);
     nt_status status = open_device(sweep, err);
+    if (status == NT_OK)
+        status = nt__profile_check(sweep, err);
     if (status == NT_OK && sweep->stop_signal == 0)
         status = prepare_run(sweep, err);
     sweep->pool = nt_pool_open(nt__compile_children(sweep->options));
@@ -304,6 +313,8 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
     nt_pool_close(sweep->pool);
     sweep->pool = NULL;
     nt__device_drop(sweep);
+    nt_child_kill(&sweep->counter_worker);
+    free(sweep->counted);
     nt_lock_release(&sweep->lock);
     nt__units_free(sweep->unit, sweep->unit_count);
     nt__release_signals(&old_mask);

@@ -8,12 +8,15 @@
 #include "autotune/space.h"
 #include "core/store.h"
 
-enum { NT_SWEEP_LIST = 16 };
+enum { NT_SWEEP_LIST = 16, NT_SWEEP_METRICS = 64 };
 
 typedef struct nt_budget {
     int64_t trials;  /* 0: not limited by trials */
     double seconds;  /* 0: not limited by time */
 } nt_budget;
+
+/* Which trials get hardware counters: none, the finalists, or every ok trial (finalists more). */
+typedef enum nt_profile_mode { NT_PROFILE_NONE, NT_PROFILE_BEST, NT_PROFILE_ALL } nt_profile_mode;
 
 typedef struct nt_sweep_options {
     const char *layer;
@@ -39,6 +42,9 @@ typedef struct nt_sweep_options {
     uint64_t seed;
     double ci_rel;                    /* 0.005 */
     double max_error;                 /* error_prec a winner should keep; one beyond it wins only where all are */
+    nt_profile_mode profile;
+    const char *metric[NT_SWEEP_METRICS]; /* --metrics: columns, sets or CUPTI names; none: the sets of sweep_profile.c */
+    int metric_count;
     int compile_children;             /* 0: one a usable core, at most 16 */
     bool resume, reuse, wait;
     const char *command;              /* for the run record */
@@ -66,6 +72,8 @@ typedef struct nt_unit_result {
     bool over_error;          /* even the best has an error_prec beyond --max-error: the precision cannot meet it */
     nt_trial best;            /* with the finals' times where there were finals */
     double first_ns;          /* the winner's time as first measured */
+    /* the winner's counters; NAN without */
+    double occupancy_pct, dram_read_bytes, dram_write_bytes, dram_pct, tensor_pct;
     int tied;                 /* finalists not distinguishable from the winner */
     int rule_count;
     struct {
@@ -82,6 +90,8 @@ typedef struct nt_sweep_result {
     int interrupted_by;  /* signal number; 0 when it ran to its end */
     bool resumed;        /* an earlier run was continued */
     int64_t reused;      /* trials taken over by --reuse */
+    int64_t counted;     /* trials that got counters, counting repeats for finalists */
+    double counters_s;   /* time it took */
     double compile_child_s; /* child-seconds of compiling */
     int64_t compiles, cache_hits;
     double device_busy_s, device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */

@@ -20,7 +20,7 @@ static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
     return least + 2 * cap_s + slow;
 }
 
-static void device_name(const nt__sweep *sweep, char *out, size_t capacity)
+void nt__device_name(const nt__sweep *sweep, char *out, size_t capacity)
 {
     const char *kind = nt_device_kind_name(sweep->options->device);
     if (sweep->options->device == NT_DEVICE_CUDA)
@@ -32,7 +32,7 @@ static void device_name(const nt__sweep *sweep, char *out, size_t capacity)
 static nt_status start(nt__sweep *sweep, nt_error *err)
 {
     char name[64];
-    device_name(sweep, name, sizeof name);
+    nt__device_name(sweep, name, sizeof name);
     return nt_child_start(&sweep->worker, "--device-worker", name, false, err);
 }
 

@@ -24,7 +24,7 @@ typedef struct field {
     size_t rounds;
 } field;
 
-static int choose(const nt__sweep *sweep)
+int nt__finalist_count(const nt__sweep *sweep)
 {
     int count = 0;
     while (count < sweep->top_count && count < NT_FINALISTS &&
@@ -207,7 +207,7 @@ static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result
 
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err)
 {
-    int chosen = choose(sweep);
+    int chosen = nt__finalist_count(sweep);
     if (chosen == 0)
         return NT_OK;
     nt__take_leader(sweep, result);

@@ -9,6 +9,7 @@
  *   sweep_device.c     the device worker: start, requests, deadlines, replacement
  *   sweep_store.c      finished trials: record, best, counts, sink
  *   sweep_finals.c     interleaved finalists of a unit
+ *   sweep_profile.c    hardware counters of a unit's trials
  *   sweep_resume.c     what an earlier run left
  *   sweep.c            the loop */
 #ifndef NT_SWEEP_STATE_H
@@ -75,6 +76,13 @@ typedef struct nt__top {
     nt_config config;
 } nt__top;
 
+/* An ok trial that is to get counters. */
+typedef struct nt__counted {
+    int64_t trial_id;
+    int served;
+    nt_config config;
+} nt__counted;
+
 typedef enum nt__device_state {
     NT__DEVICE_NONE,
     NT__DEVICE_OPENING,
@@ -128,6 +136,12 @@ typedef struct nt__sweep {
     double best_ns;
     nt_candidate *seen;    /* tried in an earlier process of this run */
     size_t seen_count, seen_capacity;
+
+    nt_child counter_worker;
+    int counters_problem;  /* unit the counter worker has prepared; -1 none */
+    bool counters_refused; /* said once */
+    nt__counted *counted;  /* ok trials of this unit */
+    size_t counted_count, counted_capacity;
 
     double wait_compile_s, last_progress_s;
     int stop_signal;       /* first signal: finish the trial in flight */
@@ -188,6 +202,14 @@ nt_status nt__resume_unit(nt__sweep *sweep, nt_error *err);
 nt_status nt__resume_tell(nt__sweep *sweep, nt_error *err);
 bool nt__seen_before(const nt__sweep *sweep, nt_candidate candidate);
 nt_status nt__reuse(nt__sweep *sweep, nt__candidate *candidate, bool *reused, nt_error *err);
+
+/* profile: after the finals, waiting inside */
+nt_status nt__profile_check(nt__sweep *sweep, nt_error *err); /* --metrics names what the chip has, or NT_USAGE */
+void nt__profile_remember(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
+void nt__profile_note(nt__sweep *sweep, int64_t trial, const json_t *values);
+nt_status nt__profile_run(nt__sweep *sweep, nt_error *err);
+int nt__finalist_count(const nt__sweep *sweep); /* trials of top[] near enough to the best */
+void nt__device_name(const nt__sweep *sweep, char *out, size_t capacity); /* "cuda:0" */
 
 /* finals: runs to its end inside (its own poll loop) */
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err);

@@ -87,6 +87,7 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
     if (trial->outcome != NT_OUTCOME_OK)
         return;
     keep_top(sweep, trial, served, config);
+    nt__profile_remember(sweep, trial, served, config);
     sweep->best_ns = sweep->top[0].trial.time_ns;
 }
 

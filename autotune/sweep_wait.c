@@ -59,10 +59,12 @@ static int earlier_ms(int a, int b)
 
 nt_status nt__wait(nt__sweep *sweep, int timeout_ms, nt_error *err)
 {
-    struct pollfd fds[NT_POOL_MOST + 1];
+    struct pollfd fds[NT_POOL_MOST + 2];
     int count = sweep->pool != NULL ? nt_pool_poll_fds(sweep->pool, fds) : 0;
     if (sweep->worker.pid > 0)
         fds[count++] = (struct pollfd){.fd = sweep->worker.channel.fd, .events = POLLIN};
+    if (sweep->counter_worker.pid > 0)
+        fds[count++] = (struct pollfd){.fd = sweep->counter_worker.channel.fd, .events = POLLIN};
     int wait_ms = earlier_ms(timeout_ms, sweep->pool != NULL ? nt_pool_timeout_ms(sweep->pool) : -1);
     if (isfinite(sweep->deadline_s)) {
         double left_ms = ceil((sweep->deadline_s - nt__now_s()) * 1e3) + 1;

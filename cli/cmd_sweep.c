@@ -9,6 +9,7 @@
 #include "cli/present.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_view.h"
+#include "cli/warn.h"
 #include "core/json.h"
 #include "core/units.h"
 #include "db/db.h"
@@ -130,6 +131,19 @@ static nt_status choose_device(const nt_args *args, nt_sweep_options *options, n
     return NT_OK;
 }
 
+/* Counters are a GPU's: all of them by default there, none elsewhere. */
+static void choose_profile(const nt_args *args, nt_sweep_options *options)
+{
+    const nt_given *given = nt_args_get(args, "profile");
+    bool gpu = options->device == NT_DEVICE_CUDA;
+    options->profile = given != NULL ? (nt_profile_mode)given->integer[0] : NT_PROFILE_ALL;
+    if (!gpu && (given != NULL || options->metric_count > 0) && options->profile != NT_PROFILE_NONE)
+        nt_warn(args, "no-counters", "the %s device has no hardware counters; the sweep goes on without",
+                nt_device_kind_name(options->device));
+    if (!gpu)
+        options->profile = NT_PROFILE_NONE;
+}
+
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     char path[NT_PATH_BYTES];
@@ -138,6 +152,8 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     nt_status status = nt_sweep_options_read(args, &options, &parts, err);
     if (status == NT_OK)
         status = choose_device(args, &options, err);
+    if (status == NT_OK)
+        choose_profile(args, &options);
     if (status == NT_OK && nt_args_flag(args, "dry-run"))
         status = dry_run(args, &options, err);
     else if (status == NT_OK) {

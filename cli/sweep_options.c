@@ -14,6 +14,7 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16",
                                          "int8", "fp8",  NULL}; /* order of nt_precision */
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 static const char *const fills[] = {"normal", "uniform", NULL};
+static const char *const profiles[] = {"none", "best", "all", NULL}; /* order of nt_profile_mode */
 static const char *const caches[] = {"cold", "hot", "both", NULL};
 
 static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
@@ -86,6 +87,10 @@ const nt_option nt_sweep_option_rows[] = {
      .argument = "MODE",
      .choices = caches,
      .help = "cold (rotating buffers larger than the cache), hot, both (default cold)"},
+    {.name = "profile", .kind = NT_OPTION_CHOICE, .argument = "WHICH", .choices = profiles,
+     .help = "hardware counters for: none, best (the finalists), all (every ok trial) (default all on a GPU)"},
+    {.name = "metrics", .kind = NT_OPTION_LIST, .argument = "LIST",
+     .help = "counters instead of the usual sets: t1, sol, stall, banks, flop, columns such as occupancy_pct, or CUPTI's own names"},
     {.name = "jobs",
      .letter = 'j',
      .kind = NT_OPTION_INTEGER,
@@ -260,5 +265,10 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
         status = read_lists(args, out, err);
     if (status == NT_OK)
         status = read_shapes(args, out, parts, err);
+    const nt_given *metrics = nt_args_get(args, "metrics");
+    if (metrics != NULL && metrics->count > NT_SWEEP_METRICS)
+        return nt_fail(err, NT_USAGE, "--metrics: more than %d", NT_SWEEP_METRICS);
+    for (int i = 0; metrics != NULL && i < metrics->count; i++)
+        out->metric[out->metric_count++] = metrics->text[i];
     return status == NT_OK ? read_params(args, out, parts, err) : status;
 }

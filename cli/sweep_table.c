@@ -71,6 +71,23 @@ static void print_roof_note(const nt_sweep_result *result)
         puts("* above the roof: the peaks were measured at another moment (nntune devices shows them)");
 }
 
+/* Achieved against theoretical occupancy, traffic of device memory, tensor cores: where counters were had. */
+static void print_counters(nt_table *table, const nt_unit_result *unit)
+{
+    if (isnan(unit->occupancy_pct) && isnan(unit->dram_read_bytes))
+        return;
+    nt_str text = {0};
+    nt_str_addf(&text, "    counters: occupancy %s", nt_text_pct(unit->occupancy_pct).s);
+    if (isfinite(unit->best.occupancy_limit_pct))
+        nt_str_addf(&text, " of %s possible (limited by %s)", nt_text_pct(unit->best.occupancy_limit_pct).s,
+                    unit->best.occupancy_limiter);
+    nt_str_addf(&text, ", device memory read %s, written %s (%s of its peak), tensor pipe %s busy",
+                nt_text_bytes(unit->dram_read_bytes).s, nt_text_bytes(unit->dram_write_bytes).s,
+                nt_text_pct(unit->dram_pct).s, nt_text_pct(unit->tensor_pct).s);
+    nt_table_line(table, "%s", nt_str_text(&text));
+    nt_str_done(&text);
+}
+
 static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_unit_result *unit)
 {
     nt_str problem = {0}, params = {0};
@@ -94,6 +111,7 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     nt_table_cell(table, "%.2g", best->error_impl);
     nt_table_cell(table, "%.2g%s", best->error_prec, unit->over_error ? " !" : "");
     nt_table_line(table, "    trial %lld: %s", (long long)best->id, nt_str_text(&params));
+    print_counters(table, unit);
     if (unit->tied > 0)
         nt_table_line(table, "    %d more %s not distinguishable from it", unit->tied, unit->tied > 1 ? "are" : "is");
     if (unit->over_error)
@@ -170,6 +188,9 @@ static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *un
         json_object_set_new(best, "roof_pct", nt_json_real(speed.roof_pct));
         json_object_set_new(best, "images_per_s", nt_json_real(speed.images_per_s));
         json_object_set_new(best, "tied", json_integer(unit->tied));
+        json_object_set_new(best, "occupancy_pct", nt_json_real(unit->occupancy_pct));
+        json_object_set_new(best, "dram_read_bytes", nt_json_real(unit->dram_read_bytes));
+        json_object_set_new(best, "dram_write_bytes", nt_json_real(unit->dram_write_bytes));
         json_object_set_new(best, "over_max_error", json_boolean(unit->over_error));
     }
     json_object_set_new(object, "best", best);
@@ -206,6 +227,8 @@ json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *databas
     json_object_set_new(
         summary, "device_busy_pct",
         nt_json_real(result->device_span_s > 0 ? 100 * result->device_busy_s / result->device_span_s : NAN));
+    json_object_set_new(summary, "counted", json_integer((json_int_t)result->counted));
+    json_object_set_new(summary, "counters_s", nt_json_real(result->counters_s));
     json_object_set_new(summary, "interrupted_by",
                         result->interrupted_by != 0 ? json_integer(result->interrupted_by) : json_null());
     json_object_set_new(summary, "error", status != NT_OK ? nt_json_error(err) : json_null());

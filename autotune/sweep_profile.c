@@ -1,0 +1,324 @@
+/* sweep_profile.c: hardware counters of a unit's trials, by the counter worker, after their times are final and while the
+ * device worker is idle. Counters that cannot be had never cost a sweep anything but a line of advice. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autotune/sweep_state.h"
+#include "core/json.h"
+#include "core/mem.h"
+
+enum { BATCH = 64, MOST_LOSSES = 3, FIRST_PASSES = 3, FINAL_PASSES = 60 };
+static const double open_s = 90, problem_s = 120, batch_s = 120;
+/* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic. */
+static const char *const first_set[] = {"t1"};
+static const char *const final_sets[] = {"sol", "stall", "banks", "flop"};
+
+/* Metrics of the worker as it is open now. */
+typedef struct opened {
+    int count, passes;
+    char **name, **unit;
+    char *source;
+} opened;
+
+static void opened_done(opened *o)
+{
+    for (int i = 0; i < o->count; i++) {
+        free(o->name[i]);
+        free(o->unit[i]);
+    }
+    free(o->name);
+    free(o->unit);
+    free(o->source);
+    *o = (opened){0};
+}
+
+static void advise(nt__sweep *sweep, const char *id, const nt_error *why)
+{
+    char text[1700];
+    snprintf(text, sizeof text, "%s%s%s", why->what, why->hint[0] != '\0' ? "; " : "", why->hint);
+    if (sweep->events->warning != NULL)
+        sweep->events->warning(sweep->events->context, id, text);
+}
+
+/* ---- the child --------------------------------------------------------------------------------------------------------- */
+
+static nt_status start(nt__sweep *sweep, nt_error *err)
+{
+    char name[64];
+    nt__device_name(sweep, name, sizeof name);
+    sweep->counters_problem = -1;
+    return nt_child_start(&sweep->counter_worker, "--counter-worker", name, false, err);
+}
+
+static nt_status reply_error(const json_t *reply, nt_error *err)
+{
+    int64_t status = nt_json_get_int(reply, "status");
+    const char *what = nt_json_get_text(reply, "what"), *hint = nt_json_get_text(reply, "hint");
+    if (status == NT_OK)
+        return NT_OK;
+    if (status < 0 || status >= NT_STATUS_COUNT)
+        return nt_fail(err, NT_CORRUPT, "the counter worker gave an unknown status");
+    nt_fail(err, (nt_status)status, "%s", what != NULL ? what : "the counter worker failed without a reason");
+    nt_hint(err, "%s", hint != NULL ? hint : "");
+    return (nt_status)status;
+}
+
+/* One question, its answer waited for. NT_DEVICE_LOST: the child is gone, with how it ended. */
+static nt_status ask(nt__sweep *sweep, json_t *request, double deadline_s, json_t **reply, nt_error *err)
+{
+    double end = nt__now_s() + deadline_s;
+    nt_channel *channel = &sweep->counter_worker.channel;
+    nt_status status = nt_channel_send(channel, request, err);
+    *reply = NULL;
+    while (status == NT_OK && *reply == NULL) {
+        if (sweep->stop_now || nt__now_s() > end) {
+            nt_child_kill(&sweep->counter_worker);
+            return nt_fail(err, sweep->stop_now ? NT_CLOSED : NT_DEVICE_LOST, "the counter worker did not answer in %.0f s",
+                           deadline_s);
+        }
+        status = nt__wait(sweep, 1000, err);
+        if (status == NT_OK)
+            status = nt_channel_pump(channel, err);
+        if (status == NT_OK)
+            status = nt_channel_next(channel, reply, err);
+    }
+    if (status == NT_OK)
+        return NT_OK;
+    char how[128];
+    nt_child_describe_end(nt_child_reap(&sweep->counter_worker), how, sizeof how);
+    return nt_fail(err, NT_DEVICE_LOST, "the counter worker was %s", how);
+}
+
+static json_t *metrics_json(nt__sweep *sweep, bool finalists)
+{
+    json_t *list = json_array();
+    const nt_sweep_options *o = sweep->options;
+    if (o->metric_count > 0) {
+        for (int i = 0; i < o->metric_count; i++)
+            json_array_append_new(list, json_string(o->metric[i]));
+    } else if (finalists) {
+        for (size_t i = 0; i < sizeof final_sets / sizeof final_sets[0]; i++)
+            json_array_append_new(list, json_string(final_sets[i]));
+    } else {
+        json_array_append_new(list, json_string(first_set[0]));
+    }
+    return list;
+}
+
+static void read_opened(const json_t *reply, opened *out)
+{
+    const json_t *metrics = json_object_get(reply, "metrics");
+    const char *source = nt_json_get_text(reply, "source");
+    size_t count = json_array_size(metrics);
+    *out = (opened){.name = nt_alloc_zero(count, sizeof(char *)), .unit = nt_alloc_zero(count, sizeof(char *))};
+    out->passes = (int)nt_json_get_int(reply, "passes");
+    out->source = nt_strdup(source != NULL ? source : "");
+    for (size_t i = 0; i < count; i++) {
+        const char *name = nt_json_get_text(json_array_get(metrics, i), "name");
+        const char *unit = nt_json_get_text(json_array_get(metrics, i), "unit");
+        if (name == NULL)
+            continue;
+        out->name[out->count] = nt_strdup(name);
+        out->unit[out->count++] = nt_strdup(unit != NULL ? unit : "");
+    }
+}
+
+static nt_status open_metrics(nt__sweep *sweep, bool finalists, opened *out, nt_error *err)
+{
+    json_t *reply = NULL;
+    int passes = sweep->options->metric_count > 0 || finalists ? FINAL_PASSES : FIRST_PASSES;
+    nt_status status = sweep->counter_worker.pid > 0 ? NT_OK : start(sweep, err);
+    if (status == NT_OK)
+        status = ask(sweep, json_pack("{s:s, s:o, s:i}", "op", "open", "metrics", metrics_json(sweep, finalists),
+                                      "most_passes", passes), open_s, &reply, err);
+    if (status == NT_OK)
+        status = reply_error(reply, err);
+    if (status == NT_OK)
+        read_opened(reply, out);
+    json_decref(reply);
+    return status;
+}
+
+static nt_status open_problem(nt__sweep *sweep, nt_error *err)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    json_t *reply = NULL;
+    if (sweep->counters_problem == sweep->unit_index)
+        return NT_OK;
+    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem), "seed",
+                                (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    nt_status status = ask(sweep, request, problem_s, &reply, err);
+    if (status == NT_OK)
+        status = reply_error(reply, err);
+    if (status == NT_OK)
+        sweep->counters_problem = sweep->unit_index;
+    json_decref(reply);
+    return status;
+}
+
+/* ---- batches -------------------------------------------------------------------------------------------------------------- */
+
+static json_t *item_json(nt__sweep *sweep, const nt__counted *trial)
+{
+    nt__candidate *c = nt__candidate_new(sweep, trial->served, &trial->config);
+    nt_compile_request request;
+    char reason[256];
+    json_t *item = NULL;
+    if (nt__candidate_plan(sweep, c, reason, sizeof reason)) {
+        nt__candidate_request(sweep, c, &request);
+        if (nt_compile_lookup(&request, &c->artefact, NULL) == NT_OK)
+            item = nt__candidate_json(sweep, c);
+    }
+    if (item != NULL)
+        json_object_set_new(item, "trial", json_integer((json_int_t)trial->trial_id));
+    nt__candidate_free(c);
+    return item;
+}
+
+static nt_status store_values(nt__sweep *sweep, const opened *metrics, const json_t *reply, nt_error *err)
+{
+    const json_t *list = json_object_get(reply, "counters");
+    size_t count = json_array_size(list);
+    nt_counter *rows = nt_alloc_zero(count * (size_t)metrics->count, sizeof *rows);
+    int filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_array_get(list, i), *values = json_object_get(one, "values");
+        int64_t trial = nt_json_get_int(one, "trial");
+        for (int m = 0; values != NULL && trial > 0 && m < metrics->count; m++)
+            rows[filled++] = (nt_counter){.trial_id = trial,
+                                          .name = metrics->name[m],
+                                          .value = nt_json_get_real(values, metrics->name[m]),
+                                          .unit = metrics->unit[m],
+                                          .source = metrics->source,
+                                          .passes = metrics->passes,
+                                          .cache = sweep->unit[sweep->unit_index].cache};
+        sweep->out->counted += values != NULL;
+        nt__profile_note(sweep, trial, values);
+    }
+    nt_status status = filled > 0 ? sweep->sink->put_counters(sweep->sink, rows, filled, err) : NT_OK;
+    free(rows);
+    return status;
+}
+
+/* One batch. A launch that kills the worker costs this batch; too many of them end the counting. *sink_failed tells a
+ * database error, which ends the sweep, from the rest. */
+static nt_status count_batch(nt__sweep *sweep, const opened *metrics, const nt__counted *trials, int count,
+                             bool *sink_failed, nt_error *err)
+{
+    json_t *items = json_array(), *reply = NULL;
+    for (int i = 0; i < count; i++) {
+        json_t *item = item_json(sweep, &trials[i]);
+        if (item != NULL)
+            json_array_append_new(items, item);
+    }
+    nt_status status = open_problem(sweep, err);
+    if (status == NT_OK && json_array_size(items) > 0) {
+        status = ask(sweep, json_pack("{s:s, s:O}", "op", "counters", "items", items), batch_s, &reply, err);
+        if (status == NT_OK)
+            status = reply_error(reply, err);
+        if (status == NT_OK) {
+            status = store_values(sweep, metrics, reply, err);
+            *sink_failed = status != NT_OK;
+        }
+    }
+    json_decref(items);
+    json_decref(reply);
+    return status;
+}
+
+static nt_status count_trials(nt__sweep *sweep, const nt__counted *trials, int count, bool finalists, nt_error *err)
+{
+    opened metrics = {0};
+    int losses = 0;
+    bool sink_failed = false;
+    nt_error why = {0};
+    nt_status status = open_metrics(sweep, finalists, &metrics, &why);
+    for (int at = 0; status == NT_OK && at < count && sweep->stop_signal == 0; at += BATCH) {
+        int batch = count - at < BATCH ? count - at : BATCH;
+        status = count_batch(sweep, &metrics, trials + at, batch, &sink_failed, &why);
+        if (status == NT_DEVICE_LOST && ++losses < MOST_LOSSES) {
+            nt_child_kill(&sweep->counter_worker);
+            opened_done(&metrics);
+            status = open_metrics(sweep, finalists, &metrics, &why);
+        }
+    }
+    opened_done(&metrics);
+    if (sink_failed) {
+        *err = why;
+        return status;
+    }
+    if (status != NT_OK && !sweep->stop_now) {
+        advise(sweep, "no-counters", &why);
+        nt_child_kill(&sweep->counter_worker);
+        sweep->counters_refused = true; /* said once; the sweep goes on without them */
+    }
+    return NT_OK;
+}
+
+/* ---- one unit --------------------------------------------------------------------------------------------------------------- */
+
+void nt__profile_remember(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
+{
+    if (sweep->options->profile != NT_PROFILE_ALL || sweep->counters_refused)
+        return;
+    void *list = sweep->counted;
+    nt_grow(&list, &sweep->counted_capacity, sweep->counted_count + 1, sizeof *sweep->counted);
+    sweep->counted = list;
+    sweep->counted[sweep->counted_count++] = (nt__counted){trial->id, served, *config};
+}
+
+/* The winner's own counters go into the unit's result. */
+void nt__profile_note(nt__sweep *sweep, int64_t trial, const json_t *values)
+{
+    nt_unit_result *result = &sweep->out->unit[sweep->unit_index];
+    if (!result->has_best || trial != result->best.id || values == NULL)
+        return;
+    const struct {
+        const char *name;
+        double *to;
+    } wanted[] = {{"occupancy_pct", &result->occupancy_pct},
+                  {"dram_read_bytes", &result->dram_read_bytes},
+                  {"dram_write_bytes", &result->dram_write_bytes},
+                  {"dram_pct", &result->dram_pct},
+                  {"tensor_pct", &result->tensor_pct}};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        double value = nt_json_get_real(values, wanted[i].name);
+        if (isfinite(value))
+            *wanted[i].to = value;
+    }
+}
+
+nt_status nt__profile_check(nt__sweep *sweep, nt_error *err)
+{
+    opened metrics = {0};
+    if (sweep->options->profile == NT_PROFILE_NONE || sweep->options->metric_count == 0)
+        return NT_OK;
+    nt_status status = open_metrics(sweep, false, &metrics, err);
+    opened_done(&metrics);
+    nt_child_kill(&sweep->counter_worker); /* nothing holds the counters while trials are timed */
+    return status == NT_USAGE ? status : NT_OK;
+}
+
+nt_status nt__profile_run(nt__sweep *sweep, nt_error *err)
+{
+    if (sweep->options->profile == NT_PROFILE_NONE || sweep->counters_refused || sweep->stop_signal != 0 ||
+        sweep->top_count == 0)
+        return NT_OK;
+    nt__progress(sweep, "counters", true);
+    double begin = nt__now_s();
+    nt__counted finalist[NT_FINALISTS];
+    int finalists = nt__finalist_count(sweep);
+    for (int i = 0; i < finalists; i++)
+        finalist[i] = (nt__counted){sweep->top[i].trial.id, sweep->top[i].served, sweep->top[i].config};
+    nt_status status = NT_OK;
+    if (sweep->options->profile == NT_PROFILE_ALL)
+        status = count_trials(sweep, sweep->counted, (int)sweep->counted_count, false, err);
+    else
+        status = count_trials(sweep, finalist, finalists, false, err);
+    if (status == NT_OK && sweep->options->metric_count == 0 && !sweep->counters_refused)
+        status = count_trials(sweep, finalist, finalists, true, err);
+    sweep->out->counters_s += nt__now_s() - begin;
+    return status;
+}
