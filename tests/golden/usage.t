@@ -7,10 +7,6 @@ $ nntune swep conv3x3
 ! nntune: unknown command 'swep'
 ! ~   did you mean 'nntune sweep'\? Commands: sweep, rerun, .*, help
 = 2
-$ nntune doctor
-! nntune: unknown command 'doctor'
-! ~   commands: sweep, rerun, .*, help
-= 2
 $ nntune --versio
 ! nntune: unknown option '--versio'
 !   did you mean '--version'?
