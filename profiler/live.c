@@ -13,22 +13,12 @@
 
 static const double step_s = 0.1, retry_s = 1.0;
 
-static const struct {
-    const char *name, *meaning;
-} fields[NT_LIVE_FIELD_COUNT] = {
-#define X(id, name, meaning) {#name, meaning},
-    NT_LIVE_FIELDS(X)
-#undef X
-};
-
 static const nt_live_ops *const all_ops[NT_LIVE_KINDS] = {
     [NT_LIVE_GPM] = &nt_live_gpm_ops,
     [NT_LIVE_PM] = &nt_live_pm_ops,
     [NT_LIVE_NVML] = &nt_live_nvml_ops,
     [NT_LIVE_CPU] = &nt_live_cpu_ops,
 };
-
-static const char *const kind_names[NT_LIVE_KINDS] = {"gpm", "pm", "nvml", "cpu"};
 
 /* A source in use; ops NULL when none is. */
 typedef struct opened {
@@ -44,48 +34,6 @@ struct nt_live {
     double last_s;     /* when the last frame was taken */
     nt_str note;
 };
-
-const char *nt_live_kind_name(nt_live_kind kind)
-{
-    return (unsigned)kind < NT_LIVE_KINDS ? kind_names[kind] : "unknown";
-}
-
-int nt_live_kind_find(const char *name)
-{
-    for (int i = 0; i < NT_LIVE_KINDS; i++)
-        if (strcmp(kind_names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-const char *nt_live_field_name(nt_live_field field)
-{
-    return (unsigned)field < NT_LIVE_FIELD_COUNT ? fields[field].name : "unknown";
-}
-
-const char *nt_live_field_meaning(nt_live_field field)
-{
-    return (unsigned)field < NT_LIVE_FIELD_COUNT ? fields[field].meaning : "";
-}
-
-void nt_live_frame_init(nt_live_frame *frame)
-{
-    memset(frame, 0, sizeof *frame);
-    for (int i = 0; i < NT_LIVE_FIELD_COUNT; i++)
-        frame->value[i] = NAN;
-    frame->span_s = NAN;
-    frame->throttle_mask = NT_UNKNOWN;
-    frame->process_count = -1;
-    frame->samples = NT_UNKNOWN;
-}
-
-void nt_live_set(nt_live_frame *frame, nt_live_kind source, nt_live_field field, double value)
-{
-    if (isnan(value))
-        return;
-    frame->value[field] = value;
-    frame->source[field] = source;
-}
 
 /* ---- choosing ------------------------------------------------------------------------------------------------------ */
 
@@ -128,7 +76,7 @@ static nt_status open_pm(nt_live *live, nt_error *err)
 static nt_status open_wanted(nt_live *live, int wanted, nt_error *err)
 {
     if (live->device.kind == NT_DEVICE_CPU && wanted >= 0 && wanted != NT_LIVE_CPU) {
-        nt_fail(err, NT_USAGE, "a cpu has no source '%s'", kind_names[wanted]);
+        nt_fail(err, NT_USAGE, "a cpu has no source '%s'", nt_live_kind_name((nt_live_kind)wanted));
         return nt_hint(err, "leave --source out; gpm, pm and nvml are for NVIDIA GPUs");
     }
     if (live->device.kind == NT_DEVICE_CPU)

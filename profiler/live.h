@@ -9,6 +9,8 @@
 #ifndef NT_LIVE_H
 #define NT_LIVE_H
 
+#include <jansson.h>
+
 #include "core/record.h"
 
 typedef enum nt_live_kind { NT_LIVE_GPM, NT_LIVE_PM, NT_LIVE_NVML, NT_LIVE_CPU, NT_LIVE_KINDS } nt_live_kind;
@@ -74,6 +76,9 @@ typedef struct nt_live_frame {
 void nt_live_frame_init(nt_live_frame *frame); /* everything unknown */
 void nt_live_set(nt_live_frame *frame, nt_live_kind source, nt_live_field field,
                  double value); /* NAN changes nothing */
+
+/* Adds the frame's members to an object: every field by its name (null when unknown), "sources", processes. */
+void nt_live_frame_json(const nt_live_frame *frame, json_t *out);
 
 /* ---- sources ------------------------------------------------------------------------------------------------------- */
 
