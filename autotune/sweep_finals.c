@@ -229,7 +229,8 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
         result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
     if (status == NT_OK && f.count > 0) {
         nt_finals_rank(f.finalist, f.count, ROUNDS, tie_threshold);
-        status = store(sweep, &f, err);
+        if (sweep->only == NULL) /* one configuration measured again is no contest, and must not replace a winner */
+            status = store(sweep, &f, err);
         take_winner(sweep, &f, result);
     }
     json_decref(reply);
