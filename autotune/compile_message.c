@@ -61,12 +61,11 @@ enum { MEMORY_LIMIT_GIB = 16 };
 /* AddressSanitizer reserves terabytes as data: no limit under it. */
 static void limit_memory(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    return;
-#endif
+#ifndef __SANITIZE_ADDRESS__
     rlim_t bytes = (rlim_t)MEMORY_LIMIT_GIB << 30;
     struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
     setrlimit(RLIMIT_DATA, &limit);
+#endif
 }
 
 static nt_status answer(nt_channel *channel, const json_t *message, nt_error *err)
