@@ -51,7 +51,8 @@ ALL_LDFLAGS += $(LDFLAGS)
 # ---- sources ----------------------------------------------------------------------------------------------------
 DIRS     := core device kernels profiler autotune db reports tui cli
 ALL_C    := $(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c))
-SRC      := $(filter-out %.cpu.c cli/main.c,$(ALL_C))
+INJECT_C := $(wildcard profiler/inject/*.c)
+SRC      := $(filter-out %.cpu.c cli/main.c $(INJECT_C),$(ALL_C))
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 # Kernel sources, embedded as text: kernels/conv3x3/direct.cu becomes nt_embed_conv3x3_direct_cu[].
 EMBED    := $(sort $(foreach p,*.cu *.cuh *.cpu.c,$(wildcard kernels/*/$(p) device/$(p) profiler/$(p))) $(wildcard db/*.sql))
@@ -60,6 +61,8 @@ EMBED_O  := $(EMBED_C:.c=.o)
 
 LIB      := $(BUILD)/libnntune-all.a
 BIN      := $(BUILD)/nntune
+# The library that `nntune profile` puts into programs: libc alone, so that it fits into any of them.
+INJECT   := $(if $(CUPTI_H),$(BUILD)/libnntune-inject.so)
 
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
@@ -67,7 +70,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 
 .PHONY: all found
-all: found $(BIN)
+all: found $(BIN) $(INJECT)
 
 found:
 	@sh tools/found.sh '$(BUILD)' '$(CUDA_H)' '$(NVRTC_H)' '$(CUPTI_H)' '$(JANSSON_H)' '$(SQLITE_H)' '$(XXHASH_H)' '$(CURSES_H)' '$(CMOCKA_H)' '$(DNNL_H)'
@@ -75,6 +78,13 @@ found:
 $(BIN): $(BUILD)/cli/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -o $@ $(BUILD)/cli/main.o $(LIB) $(LDLIBS)
+
+# Built apart from the rest and without sanitizers: it is loaded into programs that were built without them.
+INJECT_O := $(INJECT_C:%.c=$(BUILD)/%.o)
+$(INJECT_O): ALL_CFLAGS := -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-common -pthread $(CFLAGS)
+$(BUILD)/libnntune-inject.so: $(INJECT_O)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-z,defs -pthread $(LDFLAGS) -o $@ $(INJECT_O) -ldl
 
 $(LIB): $(OBJ) $(EMBED_O)
 	$(call say,AR,$@)
@@ -110,7 +120,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -rdynamic -o $@ $< $(LIB) $(BENCH_LIBS_$(notdir $@)) $(LDLIBS)
 
--include $(OBJ:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
+-include $(OBJ:.o=.d) $(INJECT_O:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
 
 # ---- the front door ----------------------------------------------------------------------------------------------
 .PHONY: sweep clean help

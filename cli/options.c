@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "core/str.h"
 
-enum { MOST_GIVEN = 48, MOST_NAMES = 96, MOST_POSITIONAL = 64 };
+enum { MOST_GIVEN = 48, MOST_NAMES = 96, MOST_POSITIONAL = 4096 };
 
 struct nt_args {
     const nt_option *const *tables;

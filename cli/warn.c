@@ -9,7 +9,12 @@
     X("finals-lost", "the final rounds of a problem could not be held; its best stands by its first measurement") \
     X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                          \
     X("source-changed", "the kernel's source is not the one that was measured")                                   \
-    X("compiler-changed", "the compiler here is not the one that made the code that was measured")
+    X("compiler-changed", "the compiler here is not the one that made the code that was measured")               \
+    X("no-cuda", "the profiled command never used CUDA")                                                          \
+    X("profile-dropped", "CUPTI dropped records of the profiled command, so counts are too small")                \
+    X("profile-cut", "the profiled command was ended in the middle of a write; its last records are lost")        \
+    X("clock-backwards", "records of the profiled command end before they begin; their times are left out")       \
+    X("range-open", "the profiled command left NVTX ranges open")
 
 const nt_warning nt_warnings[] = {
 #define X(id, meaning) {id, meaning},

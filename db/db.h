@@ -5,6 +5,7 @@
 #ifndef NT_DB_H
 #define NT_DB_H
 
+#include "core/profile_store.h"
 #include "core/store.h"
 
 /* Zero means the default of each. */
@@ -25,5 +26,11 @@ nt_status nt_db_sink_batch(nt_sink *sink, int puts, nt_error *err);
 /* Opens an existing database to read: beside a running sweep, on a read-only file, on a copy. */
 nt_status nt_db_reader_open(const char *path, nt_reader **out, nt_error *err);
 nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options, nt_reader **out, nt_error *err);
+
+/* Opens a database to store profiles of programs in, made when missing. */
+nt_status nt_db_profile_open(const char *path, nt_profile_sink **out, nt_error *err);
+
+/* Reads an SQLite export of Nsight Systems into an empty trace. NT_NOT_FOUND, NT_CORRUPT say what the file is not. */
+nt_status nt_db_nsys_read(const char *path, nt_trace *trace, nt_error *err);
 
 #endif

@@ -15,10 +15,10 @@
 #include "core/mem.h"
 #include "db/failure.h"
 
-extern const char nt_embed_db_schema_sql[];
+extern const char nt_embed_db_schema_sql[], nt_embed_db_schema_2_sql[];
 
 /* steps[i] leads from version i to i + 1. */
-static const char *const steps[NT_DB_SCHEMA_VERSION] = {nt_embed_db_schema_sql};
+static const char *const steps[NT_DB_SCHEMA_VERSION] = {nt_embed_db_schema_sql, nt_embed_db_schema_2_sql};
 
 /* File systems whose files may be open on several machines (statfs f_type). */
 static const long network_file_systems[] = {
@@ -298,7 +298,7 @@ static nt_status identify_to_read(const nt_db *db, nt_error *err)
 {
     int64_t version = 0;
     nt_status status = identify(db, &version, err);
-    if (status != NT_OK || version == NT_DB_SCHEMA_VERSION)
+    if (status != NT_OK || version >= NT_DB_OLDEST_READABLE)
         return status;
     if (version == 0) {
         nt_fail(err, NT_NOT_FOUND, "%s is empty: no result was stored in it yet", db->path);

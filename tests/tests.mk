@@ -21,7 +21,7 @@ unit: $(BIN) $(UNIT_BIN)
 
 # Shell tests of the whole program: children that crash, hang and lie, signals, kills, resume, locks, bad input.
 PROCESS := $(sort $(wildcard tests/process/*.sh))
-process: $(BIN)
+process: $(BIN) $(INJECT)
 	@NNTUNE=$(abspath $(BIN)) sh tests/run_scripts.sh process $(PROCESS)
 
 asan:
@@ -30,4 +30,5 @@ asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" unit
 -include tests/bench.mk
 -include tests/gpu.mk
+-include tests/gpu_counters.mk
 -include tests/golden.mk
