@@ -107,8 +107,10 @@ $(BUILD)/embed/%.o: $(BUILD)/embed/%.c
 CFLAGS_kernels_conv3x3_reference := -O3
 # Fills are loops over floats; contraction off, so that every compiler and machine gives the same values.
 CFLAGS_core_random := -O3 -ffp-contract=off
-# CUPTI's host header includes the C++ header <string> and uses nothing of it: an empty file of that name, for this source alone.
+# CUPTI's host header includes the C++ header <string> and uses nothing of it: an empty file of that name, for what needs
+# that header alone.
 CFLAGS_profiler_cupti_host := -Iprofiler/cxx
+$(BUILD)/tests/test_counters $(BUILD)/tests/test_counter_worker: private CPPFLAGS += -Iprofiler/cxx
 
 $(BUILD)/tests/%: tests/unit/%.c $(LIB)
 	$(call say,TEST,$<)

@@ -2,6 +2,7 @@
 #include "autotune/counter_worker.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "autotune/parallel.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "profiler/cupti_api.h"
 
 static const char source[] = "CUPTI range profiler";
 
@@ -41,12 +43,34 @@ static nt_status open_counters(nt_counter_worker *worker, const json_t *metrics,
     return status;
 }
 
+/* Reading CUPTI's libraries and making a context take a quarter of a second each, and neither waits for the other. */
+static void *read_library(void *unused)
+{
+    const nt_cupti_api *api;
+    const char *const *chips;
+    size_t count;
+    nt_error err; /* whoever needs it gets it again */
+    if (nt_cupti_api_get(&api, NULL, &err) == NT_OK)
+        nt_cupti_chips(&chips, &count, &err);
+    return unused;
+}
+
+static nt_status open_device(nt_worker *base, nt_error *err)
+{
+    pthread_t reader;
+    bool reading = pthread_create(&reader, NULL, read_library, NULL) == 0;
+    nt_status status = base->ops->open(base->ordinal, &base->device, err);
+    if (reading)
+        pthread_join(reader, NULL);
+    return status;
+}
+
 static nt_status op_open(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
     nt_worker *base = &worker->base;
     nt_counters_close(worker->counters);
     worker->counters = NULL;
-    nt_status status = base->device != NULL ? NT_OK : base->ops->open(base->ordinal, &base->device, err);
+    nt_status status = base->device != NULL ? NT_OK : open_device(base, err);
     if (status == NT_OK)
         status =
             open_counters(worker, json_object_get(request, "metrics"), nt_json_get_int(request, "most_passes"), err);

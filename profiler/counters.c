@@ -23,6 +23,12 @@ struct nt_counters {
     double *weight;       /* [NT_COUNTERS_BATCH * metrics] */
 };
 
+typedef struct request {
+    const char *const *metrics;
+    size_t count;
+    int most_passes;
+} request;
+
 /* Targets that share a start and stop, and whose each range is. */
 typedef struct batch {
     const nt_target *target;
@@ -53,21 +59,40 @@ static nt_status find_target(const nt_device_ops *ops, nt_device *device, nt_cup
     return NT_OK;
 }
 
-static nt_status prepare(nt_counters *counters, const char *const *metrics, size_t count, int most_passes, nt_error *err)
+static nt_status take_counters(nt_counters *counters, const nt_cupti_target *target, const char *chip,
+                               const nt_cupti_image *available, const request *wanted, nt_error *err)
+{
+    nt_status status = nt_metric_plan_open(NT_CUPTI_RANGES, chip, available, wanted->metrics, wanted->count,
+                                           wanted->most_passes, &counters->plan, err);
+    if (status == NT_OK)
+        status = nt_cupti_range_open(target, counters->plan, RANGES, &counters->session, err);
+    if (status == NT_OK)
+        return NT_OK;
+    nt_metric_plan_close(counters->plan);
+    counters->plan = NULL;
+    return status;
+}
+
+/* Asking what the device gives of its chip's counters takes half a second, so it is done only where the whole list of the
+ * chip was refused: some virtual machines and settings keep counters back. */
+static nt_status prepare(nt_counters *counters, const request *wanted, nt_error *err)
 {
     nt_cupti_target target;
     nt_cupti_image available = {0};
     char chip[NT_CHIP_BYTES];
+    nt_error first = {0};
     nt_status status = find_target(counters->ops, counters->device, &target, err);
     if (status == NT_OK)
         status = nt_cupti_range_probe(&target, chip, err);
-    if (status == NT_OK)
-        status = nt_cupti_range_available(&target, &available, err);
-    if (status == NT_OK)
-        status = nt_metric_plan_open(NT_CUPTI_RANGES, chip, &available, metrics, count, most_passes, &counters->plan, err);
+    if (status != NT_OK)
+        return status;
+    status = take_counters(counters, &target, chip, NULL, wanted, &first);
+    bool final = status == NT_OK || status == NT_USAGE || status == NT_BUSY || status == NT_NO_PERMISSION;
+    if (!final && nt_cupti_range_available(&target, &available, err) == NT_OK)
+        status = take_counters(counters, &target, chip, &available, wanted, &first);
     nt_cupti_image_done(&available);
-    if (status == NT_OK)
-        status = nt_cupti_range_open(&target, counters->plan, RANGES, &counters->session, err);
+    if (status != NT_OK && err != NULL)
+        *err = first;
     return status;
 }
 
@@ -78,7 +103,7 @@ nt_status nt_counters_open(const nt_device_ops *ops, nt_device *device, const ch
     *out = NULL;
     counters->ops = ops;
     counters->device = device;
-    nt_status status = prepare(counters, metrics, count, most_passes, err);
+    nt_status status = prepare(counters, &(request){metrics, count, most_passes}, err);
     if (status != NT_OK) {
         nt_counters_close(counters);
         return status;

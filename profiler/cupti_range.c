@@ -22,6 +22,7 @@ struct nt_cupti_range {
     CUpti_RangeProfiler_Object *object;
     nt_cupti_image data;
     size_t ranges;
+    long long first; /* number in the name of range 0 */
 };
 
 /* Every structure of parameters starts with its own size, as this build knows it; all else starts as zero. */
@@ -238,10 +239,14 @@ nt_status nt_cupti_range_values(nt_cupti_range *session, size_t range, size_t *l
     int result = session->api->range_info(&params);
     if (result != 0)
         return nt_cupti_fail(err, result, "asking for the name of range %zu", range);
-    /* Automatic ranges are named by the number of their launch. */
+    /* Automatic ranges are named by a number that goes up by one with each launch and runs on across passes. */
     long long number = 0;
-    bool numbered = params.rangeName != NULL && nt_parse_i64(params.rangeName, &number) && number >= 0;
-    *launch = numbered ? (size_t)number : range;
+    if (params.rangeName == NULL || !nt_parse_i64(params.rangeName, &number))
+        return nt_fail(err, NT_FAILED, "CUPTI names range %zu '%s', not by the number of its launch", range,
+                       params.rangeName != NULL ? params.rangeName : "");
+    if (range == 0)
+        session->first = number;
+    *launch = number >= session->first ? (size_t)(number - session->first) : SIZE_MAX;
     return nt_cupti_host_evaluate(session->plan->host, &session->data, range, session->plan->counter,
                                   session->plan->counter_count, values, err);
 }
