@@ -81,6 +81,7 @@ static void share_budget(nt__sweep *sweep)
     if (budget->seconds > 0) {
         double remaining = budget->seconds - sweep->spent_before_s - (now - sweep->started_s);
         sweep->budget_end_s = now + for_trials * fmax(remaining, 0);
+        sweep->fair_share_s = for_trials * budget->seconds / sweep->unit_count;
     }
     sweep->unit_end_s = sweep->budget_end_s;
     sweep->share_pending = true;
@@ -98,8 +99,12 @@ void nt__unit_prepared(nt__sweep *sweep)
         return;
     sweep->share_pending = false;
     double now = nt__now_s();
-    if (isfinite(sweep->budget_end_s))
-        sweep->unit_end_s = now + fmax(sweep->budget_end_s - now, 0) / (sweep->unit_count - sweep->unit_index);
+    if (isinf(sweep->budget_end_s))
+        return;
+    double share = fmax(sweep->budget_end_s - now, 0) / (sweep->unit_count - sweep->unit_index);
+    if (sweep->out->resumed) /* a unit that had its share leaves what is left to those that had not */
+        share = fmin(share, fmax(sweep->fair_share_s - sweep->unit_cost_s, 0));
+    sweep->unit_end_s = now + share;
 }
 
 static void describe_unit(nt__sweep *sweep)
@@ -121,6 +126,7 @@ static nt_status begin_unit(nt__sweep *sweep, nt_error *err)
 {
     sweep->best_ns = INFINITY;
     sweep->unit_done = 0;
+    sweep->unit_cost_s = 0;
     sweep->first_sent_s = sweep->last_answered_s = 0;
     sweep->unit_first_job = sweep->next_job;
     sweep->compiling = 0;

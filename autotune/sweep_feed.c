@@ -179,9 +179,14 @@ static nt_status take_compiled(nt__sweep *sweep, nt__candidate *c, const nt_pool
     return store_early(sweep, c, NT_OUTCOME_COMPILE_FAILED, result->error.what, err);
 }
 
-/* Failures of the machine (no compiler, no disk) would fail every compile: they end the sweep. */
-static bool of_the_machine(nt_status status)
+/* Failures of the machine (no compiler, no disk) would fail every compile: they end the sweep. One that says nothing of its
+ * cause, such as a compiler that somebody killed, costs its candidate alone, unless it comes again and again. */
+static bool of_the_machine(nt__sweep *sweep, nt_status status)
 {
+    if (status == NT_FAILED)
+        return ++sweep->compile_losses >= NT__LOSSES;
+    if (status == NT_OK || status == NT_COMPILE_FAILED)
+        sweep->compile_losses = 0;
     return status != NT_OK && status != NT_COMPILE_FAILED && status != NT_TIMED_OUT;
 }
 
@@ -210,7 +215,7 @@ nt_status nt__take_compiled(nt__sweep *sweep, nt_error *err)
 {
     nt_pool_result result;
     while (nt_pool_take(sweep->pool, &result)) {
-        if (of_the_machine(result.status)) {
+        if (of_the_machine(sweep, result.status)) {
             *err = result.error;
             return result.status;
         }

@@ -151,6 +151,8 @@ static bool count_earlier(void *context, const nt_trial *trial)
     sweep->seen = seen;
     sweep->seen[sweep->seen_count++] = number;
     nt__count_trial(sweep, trial, number.kernel, &config);
+    sweep->unit_cost_s += (known(trial->verify_ms) + known(trial->measure_ms) +
+                           known(trial->compile_ms) / nt__compile_children(sweep->options)) / 1e3;
     return true;
 }
 

@@ -112,6 +112,7 @@ typedef struct nt__sweep {
     double first_sent_s, last_answered_s; /* trials of this unit; 0 before the first */
     int losses;            /* workers lost in a row without a result between */
     int problem_losses;    /* workers lost while preparing this unit */
+    int compile_losses;    /* compiles in a row that failed for no reason of their own */
     int asked_unit;        /* the unit the worker was last asked to prepare */
     const char *phase;
 
@@ -119,6 +120,8 @@ typedef struct nt__sweep {
     double budget_end_s;   /* monotonic; trials end here, finals may follow. INFINITY when not limited */
     double unit_end_s;     /* monotonic; no earlier than its inputs are ready */
     bool share_pending;    /* the unit's share of the time has not begun */
+    double fair_share_s;   /* an equal part of the whole time budget */
+    double unit_cost_s;    /* what the unit's trials of earlier processes took */
     int64_t unit_trials;   /* trials this unit may have; INT64_MAX when not limited */
     int64_t trials_done, unit_done; /* not counting pruned ones */
 
