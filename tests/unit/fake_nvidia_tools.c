@@ -1,5 +1,6 @@
 /* fake_nvidia_tools.c: NVRTC and NVML of the GPU that is not there; see fake_nvidia.c. This NVRTC is from before
  * --no-cache; this NVML knows the first GPU only, and no energy counter. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,5 +128,122 @@ int nvmlDeviceGetMaxClockInfo(void *d, int type, unsigned *mhz)
 {
     (void)d;
     *mhz = type == 1 ? 1600 : 2100;
+    return 0;
+}
+
+/* ---- NVML: who uses it ---- */
+int nvmlSystemGetNVMLVersion(char *out, unsigned bytes)
+{
+    snprintf(out, bytes, "13.999.1");
+    return 0;
+}
+int nvmlDeviceGetUtilizationRates(void *d, unsigned out[2])
+{
+    (void)d;
+    out[0] = 87;
+    out[1] = 42;
+    return setting("FAKE_UTILISATION", 0);
+}
+int nvmlDeviceGetMemoryInfo(void *d, unsigned long long out[3])
+{
+    (void)d;
+    out[0] = 1ull << 30;
+    out[1] = 1ull << 29;
+    out[2] = (1ull << 30) - (1ull << 29);
+    return 0;
+}
+int nvmlDeviceGetEnforcedPowerLimit(void *d, unsigned *mw)
+{
+    (void)d;
+    *mw = 700000;
+    return 0;
+}
+int nvmlDeviceGetMigMode(void *d, unsigned *now, unsigned *later)
+{
+    (void)d;
+    *now = *later = (unsigned)setting("FAKE_MIG", 0);
+    return 0;
+}
+int nvmlDeviceGetVirtualizationMode(void *d, unsigned *mode)
+{
+    (void)d;
+    *mode = 1;
+    return 0;
+}
+
+struct process {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned instance[2];
+};
+
+/* FAKE_PID with 5 MiB, and one whose memory is not told. */
+int nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *count, struct process *out)
+{
+    (void)d;
+    *count = 2;
+    out[0] = (struct process){4000001, ~0ull, {0, 0}};
+    out[1] = (struct process){(unsigned)setting("FAKE_PID", 1), 5 << 20, {0, 0}};
+    return setting("FAKE_PROCESSES", 0);
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void *d, unsigned *count, struct process *out)
+{
+    (void)d;
+    *count = 1;
+    out[0] = (struct process){(unsigned)setting("FAKE_PID", 1), 3 << 20, {0, 0}};
+    return setting("FAKE_PROCESSES", 0);
+}
+
+/* ---- NVML: GPM. Metric N is 3 N, but 13 is not supported, and DRAM (10) is no number when idle ---- */
+int fake_gpm_samples;
+
+int nvmlGpmQueryDeviceSupport(void *d, unsigned out[2])
+{
+    (void)d;
+    out[1] = (unsigned)setting("FAKE_GPM", 1);
+    return out[0] == 1 ? 0 : 25;
+}
+int nvmlGpmSampleAlloc(void **sample)
+{
+    fake_gpm_samples++;
+    *sample = calloc(1, sizeof(int));
+    return 0;
+}
+int nvmlGpmSampleFree(void *sample)
+{
+    fake_gpm_samples--;
+    free(sample);
+    return 0;
+}
+int nvmlGpmSampleGet(void *d, int *sample)
+{
+    static int taken;
+    (void)d;
+    *sample = ++taken;
+    return setting("FAKE_GPM_TAKE", 0);
+}
+
+struct metric {
+    unsigned id;
+    int result;
+    double value;
+    char *about[3];
+};
+
+struct request {
+    unsigned version, count;
+    int *older, *newer;
+    struct metric metric[64];
+};
+
+int nvmlGpmMetricsGet(struct request *request)
+{
+    if (request->version != 1 || *request->older >= *request->newer)
+        return 2;
+    for (unsigned i = 0; i < request->count; i++) {
+        struct metric *m = &request->metric[i];
+        m->result = m->id == 13 ? 3 : 0;
+        m->value = m->id == 10 && setting("FAKE_GPM_IDLE", 0) ? (double)NAN : 3.0 * m->id;
+    }
     return 0;
 }
