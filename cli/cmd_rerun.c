@@ -81,7 +81,7 @@ static nt_status again(const nt_args *args, const stored *s, const char *path, i
                                 .fill = s->trial.problem.fill,
                                 .kernel = s->trial.kernel,
                                 .seed = (uint64_t)nt_args_integer(args, "seed", 1),
-                                .ci_rel = 0.005,
+                                .ci_rel = 0.001, /* one configuration is worth a closer look than each of a sweep */
                                 .max_error = INFINITY,
                                 .wait = nt_args_flag(args, "wait"),
                                 .command = nt_command_line()};

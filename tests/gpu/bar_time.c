@@ -167,18 +167,18 @@ static void judge_records(judge *j, const grid *g)
 
 static void print_table(judge *j, const grid *g)
 {
-    judge_detail(j, "| kernel | problem | period us | max/min of 5 | CUPTI: period us | record us | less record a "
-                    "launch us | SM MHz |");
-    judge_detail(j, "|---|---|---|---|---|---|---|---|");
+    judge_detail(
+        j, "| kernel | problem | period us @ SM MHz | max/min of 5 | CUPTI: period us | record us | less record a "
+           "launch us |");
+    judge_detail(j, "|---|---|---|---|---|---|---|");
     for (int i = 0; i < g->count; i++) {
         const configuration *c = &g->of[i];
         nt_str problem = {0}, periods = {0};
         nt_problem_print(&problem, &c->row->problem);
         for (int p = 0; p < c->measured; p++)
-            nt_str_addf(&periods, "%s%.3f", p > 0 ? " " : "", c->ns[p] * 1e-3);
-        judge_detail(j, "| %s | %s | %s | %.4f | %.3f | %.3f | %.3f | %.0f |", c->row->kernel, nt_str_text(&problem),
-                     nt_str_text(&periods), spread(c), c->traced_ns * 1e-3, c->record_ns * 1e-3, gap_of(c) * 1e-3,
-                     nt_median(c->mhz, (size_t)c->measured));
+            nt_str_addf(&periods, "%s%.3f @%.0f", p > 0 ? " " : "", c->ns[p] * 1e-3, c->mhz[p]);
+        judge_detail(j, "| %s | %s | %s | %.4f | %.3f | %.3f | %.3f |", c->row->kernel, nt_str_text(&problem),
+                     nt_str_text(&periods), spread(c), c->traced_ns * 1e-3, c->record_ns * 1e-3, gap_of(c) * 1e-3);
         nt_str_done(&problem);
         nt_str_done(&periods);
     }

@@ -99,14 +99,14 @@ nt_status records_open(nt_error *err)
                                    : nt_fail(err, NT_FAILED, "CUPTI refuses to record kernels (%d)", (int)result);
 }
 
-static nt_status flush(nt_error *err)
+nt_status records_flush(bool forced, nt_error *err)
 {
-    CUptiResult result = cupti.flush(0); /* completed records only: a forced flush gives up those under way */
+    CUptiResult result = cupti.flush(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     return result == CUPTI_SUCCESS ? NT_OK : nt_fail(err, NT_FAILED, "CUPTI gives no records (%d)", (int)result);
 }
 
 /* NULL: of all kernels. */
-static size_t count_of(const char *kernel)
+size_t records_count(const char *kernel)
 {
     size_t count = 0;
     pthread_mutex_lock(&all.lock);
@@ -116,19 +116,14 @@ static size_t count_of(const char *kernel)
     return count;
 }
 
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
 /* Until nothing new has come for a while. */
 nt_status records_clear(nt_error *err)
 {
-    nt_status status = flush(err);
-    for (size_t before = SIZE_MAX; status == NT_OK && before != count_of(NULL);) {
-        before = count_of(NULL);
-        pause_ms(30);
-        status = flush(err);
+    nt_status status = records_flush(true, err);
+    for (size_t before = SIZE_MAX; status == NT_OK && before != records_count(NULL);) {
+        before = records_count(NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+        status = records_flush(false, err);
     }
     pthread_mutex_lock(&all.lock);
     all.count = 0;
@@ -136,20 +131,10 @@ nt_status records_clear(nt_error *err)
     return status;
 }
 
-nt_status records_fetch(const char *kernel, size_t wanted, nt_error *err)
-{
-    nt_status status = flush(err);
-    for (int i = 0; i < 200 && status == NT_OK && count_of(kernel) < wanted; i++) {
-        pause_ms(10);
-        status = flush(err);
-    }
-    return status;
-}
-
 size_t records_of(const char *kernel, double **ns)
 {
     size_t count = 0;
-    *ns = nt_alloc((count_of(kernel) + 1) * sizeof(double));
+    *ns = nt_alloc((records_count(kernel) + 1) * sizeof(double));
     pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < all.count; i++)
         if (strcmp(all.list[i].name, kernel) == 0)
@@ -170,11 +155,16 @@ nt_status records_clear(nt_error *err)
     return records_open(err);
 }
 
-nt_status records_fetch(const char *kernel, size_t wanted, nt_error *err)
+nt_status records_flush(bool forced, nt_error *err)
+{
+    (void)forced;
+    return records_open(err);
+}
+
+size_t records_count(const char *kernel)
 {
     (void)kernel;
-    (void)wanted;
-    return records_open(err);
+    return 0;
 }
 
 size_t records_of(const char *kernel, double **ns)

@@ -63,6 +63,22 @@ static void print_digest(void *context, char *line)
     fprintf(to, "| database %s, sha256 | %s |\n", file, line);
 }
 
+static void keep_line(void *context, char *line)
+{
+    nt_copy(context, 128, line);
+}
+
+/* "<commit> <date> <time>", as check.sh left it. */
+static void print_judged(const judge *j, FILE *to, const char *bar)
+{
+    char name[64], text[128] = "";
+    snprintf(name, sizeof name, "%s.done", bar);
+    char *path = judge_path(j, name);
+    each_line(path, keep_line, text);
+    free(path);
+    fprintf(to, "| bar %s judged at | %s |\n", bar, text[0] != '\0' ? text : "never");
+}
+
 static void print_place(judge *j, FILE *to, const char *commit)
 {
     char date[64];
@@ -72,13 +88,15 @@ static void print_place(judge *j, FILE *to, const char *commit)
     fprintf(to,
             "# Results of the GPU check\n\nWritten by tests/gpu/check.sh; not edited by hand.%s\n\n| | |\n|---|---|\n",
             j->quick ? " A shortened run: its verdicts mean nothing." : "");
-    fprintf(to, "| commit | %s |\n| date | %s |\n", commit, date);
+    fprintf(to, "| commit | %s |\n| written | %s |\n", commit, date);
     for (size_t i = 0; i < DATABASES; i++) {
         if (!is_there(j, databases[i]))
             continue;
         judge_rows(j, databases[i], "select device, arch, driver, compiler from trials limit 1", print_device, to);
         break;
     }
+    for (int i = 0; i < judge_bar_count; i++)
+        print_judged(j, to, judge_bars[i].name);
     char *digests = judge_path(j, "digests");
     each_line(digests, print_digest, to);
     free(digests);
