@@ -57,7 +57,7 @@ static nt_status compare_row(judge *j, bench *b, const stored *row, tally *t, nt
 static bool sweep(judge *j)
 {
     const char *words[] = {"--shape", "64x56x56", "--batch", "2", "--precision", "fp32,tf32,fp16,bf16",
-                           "--seed",  "21",       "--ci",    "5", "--budget",    j->quick ? "80" : "480",
+                           "--seed",  "21",       "--ci",    "5", "--budget",    j->quick ? "80" : "320",
                            NULL};
     judge_sweep seen;
     char *path = judge_path(j, "occupancy.db");
@@ -83,7 +83,7 @@ void judge_bar_occupancy(judge *j)
         status = compare_row(j, &b, &list.row[i], &t, &err);
     if (status != NT_OK)
         judge_broken(j, "the driver is asked about each cubin", err.what);
-    judge_least(j, judge_number("compiled kernels compared", "", (double)t.compared), j->quick ? 40 : 300);
+    judge_least(j, judge_number("compiled kernels compared", "", (double)t.compared), j->quick ? 40 : 250);
     judge_most(
         j, judge_number("of them where the model and the driver differ", "", t.compared > 0 ? (double)t.unlike : NAN),
         0);

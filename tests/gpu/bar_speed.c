@@ -9,10 +9,9 @@ static const struct goal {
     const char *precision, *batch, *kernel, *budget, *figure;
     double tflops;
 } goals[] = {
-    {"bf16", "128", NULL, "10s", "bf16 at batch 128 on 256x14x14", 250},
-    {"tf32", "128", NULL, "8s", "tf32 at batch 128 on 256x14x14", 90},
-    {"fp32", "32", "direct", "6s", "direct fp32 at batch 32 on 256x14x14", 15},
-    {"fp16", "128", NULL, "5s", "fp16 at batch 128 on 256x14x14", NAN},
+    {"bf16", "128", NULL, "6s", "bf16 at batch 128 on 256x14x14", 250},
+    {"tf32", "128", NULL, "4s", "tf32 at batch 128 on 256x14x14", 90},
+    {"fp32", "32", "direct", "4s", "direct fp32 at batch 32 on 256x14x14", 15},
 };
 enum { GOALS = sizeof goals / sizeof goals[0] };
 
@@ -25,7 +24,7 @@ static bool sweep(judge *j, const struct goal *g)
                            "--precision",
                            g->precision,
                            "--budget",
-                           j->quick ? "4s" : g->budget,
+                           j->quick ? "2s" : g->budget,
                            "--seed",
                            "5",
                            g->kernel != NULL ? "--kernel" : NULL,
@@ -60,10 +59,7 @@ static void judge_goal(judge *j, const struct goal *g)
     nt_str_done(&sql);
     figure f = {g->figure, "TFLOP/s", operations / best.ns * 1e-3, operations / best.hi * 1e-3,
                 operations / best.lo * 1e-3};
-    if (isnan(g->tflops))
-        judge_tell(j, f);
-    else
-        judge_least(j, f, g->tflops);
+    judge_least(j, f, g->tflops);
 }
 
 void judge_bar_speed(judge *j)
