@@ -9,7 +9,7 @@ no_twice() {
     equal "trials stored twice" "$(count "$1" "select count(*) from (select 1 from trial group by run_id, problem_id, kernel_id, configuration_id, cache having count(*) > 1)")" 0
 }
 # gone PID SECONDS: no process of the group or child is left after that time.
-children_of() { pgrep -f -- "(--compile-child|--device-worker) $1( |\$)" || true; }
+children_of() { pgrep -f -- "(--compile-child|--device-worker|--counter-worker) $1( |\$)" || true; }
 gone() {
     i=0
     while [ -n "$(children_of "$1")" ]; do
