@@ -18,12 +18,13 @@ nt_status nt_compile_request_parse(const json_t *message, nt_compile_request *ou
 {
     int kind = -1;
     json_error_t where;
-    int failed = json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:F}", "kind", &kind,
-                                "name", &out->name, "source", &out->source, "options", &out->options, "arch",
-                                &out->arch, "compiler", &out->compiler, "features", &out->features, "deadline_s",
-                                &out->deadline_s);
+    int failed =
+        json_unpack_ex((json_t *)message, &where, 0, "{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:F}", "kind", &kind, "name",
+                       &out->name, "source", &out->source, "options", &out->options, "arch", &out->arch, "compiler",
+                       &out->compiler, "features", &out->features, "deadline_s", &out->deadline_s);
     if (failed || kind < 0 || kind >= NT_DEVICE_KIND_COUNT)
-        return nt_fail(err, NT_CORRUPT, "a compile request is damaged: %s", failed ? where.text : "unknown device kind");
+        return nt_fail(err, NT_CORRUPT, "a compile request is damaged: %s",
+                       failed ? where.text : "unknown device kind");
     out->kind = (nt_device_kind)kind;
     return NT_OK;
 }
@@ -74,7 +75,8 @@ static nt_status answer(nt_channel *channel, const json_t *message, nt_error *er
     nt_status status = nt_compile_request_parse(message, &request, err);
     if (status != NT_OK)
         return status;
-    nt_pool_result result = {.artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN}};
+    nt_pool_result result = {
+        .artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN}};
     result.status = nt_compile(&request, &result.artefact, &result.error);
     return nt_channel_send(channel, nt_compile_result_json(&result), err);
 }

@@ -1,9 +1,10 @@
 /* finals.h: who wins among the finalists. Pure.
  *
- * Every finalist was timed once a round, in interleaved order on the same inputs, so round i of one pairs with round i of
- * another. Two differ when the paired log ratios have a Wilcoxon p under 0.01 (Holm over the finalists) and the
- * Hodges-Lehmann ratio is more than `threshold` off 1. What does not differ from the leader is tied with it; a tie is broken
- * by fewer registers, then less shared memory, then the parameters' text, so that tables do not change from run to run. */
+ * Every finalist was timed once a round, in interleaved order on the same inputs, so round i of one pairs with round i
+ * of another. Two differ when the paired log ratios have a Wilcoxon p under 0.01 (Holm over the finalists) and the
+ * Hodges-Lehmann ratio is more than `threshold` off 1. What does not differ from the leader is tied with it; a tie is
+ * broken by fewer registers, then less shared memory, then the parameters' text, so that tables do not change from run
+ * to run. */
 #ifndef NT_FINALS_H
 #define NT_FINALS_H
 
@@ -17,7 +18,7 @@ typedef struct nt_finalist {
     const double *round_ns; /* [rounds] */
     int64_t registers;      /* NT_UNKNOWN counts as equal */
     int64_t smem_bytes;
-    const char *params;     /* canonical text: the last tie-breaker */
+    const char *params; /* canonical text: the last tie-breaker */
     /* results */
     int rank;     /* 1 is the winner */
     bool tied;    /* with the winner (the winner itself is not `tied`) */

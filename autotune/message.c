@@ -72,12 +72,13 @@ nt_status nt_channel_pump(nt_channel *channel, nt_error *err)
         void *buffer = channel->buffer;
         nt_grow(&buffer, &channel->capacity, channel->length + 65536, 1);
         channel->buffer = buffer;
-        ssize_t got = recv(channel->fd, channel->buffer + channel->length, channel->capacity - channel->length,
-                           MSG_DONTWAIT);
+        ssize_t got =
+            recv(channel->fd, channel->buffer + channel->length, channel->capacity - channel->length, MSG_DONTWAIT);
         if (got > 0) {
             channel->length += (size_t)got;
             if (channel->length > (size_t)NT_MESSAGE_LIMIT_BYTES + 4)
-                return nt_fail(err, NT_CORRUPT, "a child sent more than %d bytes in one message", NT_MESSAGE_LIMIT_BYTES);
+                return nt_fail(err, NT_CORRUPT, "a child sent more than %d bytes in one message",
+                               NT_MESSAGE_LIMIT_BYTES);
             continue;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))

@@ -1,8 +1,8 @@
 /* message.h: JSON messages between the coordinator and its children, over a stream socket.
  *
- * A message is a 4-byte little-endian length and that many bytes of JSON (an object). The reader trusts nothing: a length
- * over the limit, bytes that are not JSON or a value that is not an object end the channel with NT_CORRUPT, and the caller
- * replaces the child. */
+ * A message is a 4-byte little-endian length and that many bytes of JSON (an object). The reader trusts nothing: a
+ * length over the limit, bytes that are not JSON or a value that is not an object end the channel with NT_CORRUPT, and
+ * the caller replaces the child. */
 #ifndef NT_MESSAGE_H
 #define NT_MESSAGE_H
 

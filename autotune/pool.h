@@ -1,5 +1,6 @@
-/* pool.h: compile children. Each turns one source at a time into an artefact in the cache; the pool hands out work, notices
- * children that die or run out of time, replaces them, and hands back results. The coordinator polls the descriptors. */
+/* pool.h: compile children. Each turns one source at a time into an artefact in the cache; the pool hands out work,
+ * notices children that die or run out of time, replaces them, and hands back results. The coordinator polls the
+ * descriptors. */
 #ifndef NT_POOL_H
 #define NT_POOL_H
 
@@ -14,11 +15,11 @@ typedef struct nt_pool nt_pool;
 
 /* How one compile ended. */
 typedef struct nt_pool_result {
-    uint64_t job;      /* number given to nt_pool_submit */
-    nt_status status;  /* OK, COMPILE_FAILED, TIMED_OUT, or of the machine (IO, NO_DEVICE, ...) */
+    uint64_t job;     /* number given to nt_pool_submit */
+    nt_status status; /* OK, COMPILE_FAILED, TIMED_OUT, or of the machine (IO, NO_DEVICE, ...) */
     nt_artefact artefact;
     nt_error error;
-    double wall_s;     /* child's time for it */
+    double wall_s; /* child's time for it */
 } nt_pool_result;
 
 /* Children are started when first needed. */

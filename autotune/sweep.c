@@ -1,5 +1,6 @@
-/* sweep.c: the coordinator's loop. One thread: ask the strategy, keep the compile pool fed, keep the device busy, store what
- * comes back. Everything slow happens in children; this loop only waits for them, for signals and for the clock. */
+/* sweep.c: the coordinator's loop. One thread: ask the strategy, keep the compile pool fed, keep the device busy, store
+ * what comes back. Everything slow happens in children; this loop only waits for them, for signals and for the clock.
+ */
 #include "autotune/sweep.h"
 
 #include <math.h>
@@ -44,7 +45,8 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
     nt_status status = NT_OK;
     while (status == NT_OK && !sweep->stop_now && !unit_over(sweep)) {
         status = nt__device_step(sweep, err);
-        if (status == NT_OK && !(sweep->device.kind == NT_DEVICE_CPU && (sweep->in_flight != NULL || sweep->ready.count > 0)))
+        if (status == NT_OK &&
+            !(sweep->device.kind == NT_DEVICE_CPU && (sweep->in_flight != NULL || sweep->ready.count > 0)))
             status = nt__refill(sweep, err);
         alternate(sweep);
         if (status == NT_OK)
@@ -54,11 +56,16 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
         if (status != NT_OK || unit_over(sweep))
             break;
         double left_ms = (sweep->unit_end_s - nt__now_s()) * 1e3;
-        nt__progress(sweep, sweep->state == NT__DEVICE_TRIAL ? "timing"
-                            : sweep->state == NT__DEVICE_IDLE ? "compiling"
-                            : sweep->state == NT__DEVICE_OPENING ? "opening device"
-                                                                 : "preparing inputs", false);
-        int wait_ms = sweep->more_to_feed ? 0 : sweep->in_flight != NULL || left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms;
+        nt__progress(sweep,
+                     sweep->state == NT__DEVICE_TRIAL     ? "timing"
+                     : sweep->state == NT__DEVICE_IDLE    ? "compiling"
+                     : sweep->state == NT__DEVICE_OPENING ? "opening device"
+                                                          : "preparing inputs",
+                     false);
+        int wait_ms = sweep->more_to_feed                          ? 0
+                      : sweep->in_flight != NULL || left_ms > 1000 ? 1000
+                      : left_ms < 1                                ? 1
+                                                                   : (int)left_ms;
         status = nt__wait(sweep, wait_ms, err);
         if (status == NT_OK)
             status = nt__take_compiled(sweep, err);
@@ -264,7 +271,10 @@ static nt_status finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
     run->total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
     run->compile_s += sweep->wait_compile_s;
     run->idle_s = fmax(0, run->total_s - run->compile_s - run->verify_s - run->measure_s);
-    nt_copy(run->state, sizeof run->state, status != NT_OK ? "failed" : sweep->stop_signal != 0 ? "interrupted" : "done");
+    nt_copy(run->state, sizeof run->state,
+            status != NT_OK           ? "failed"
+            : sweep->stop_signal != 0 ? "interrupted"
+                                      : "done");
     nt_error ignored; /* an error that ended the sweep is worth more than one of its last row */
     nt_status ended = run->id != 0 ? sweep->sink->end_run(sweep->sink, run, status == NT_OK ? err : &ignored) : NT_OK;
     sweep->out->interrupted_by = sweep->stop_signal;

@@ -1,7 +1,8 @@
 /* sweep.h: one invocation of a sweep: problems, spaces, compile pool, device worker, results.
  *
- * The coordinator runs here: one thread, one poll loop, the only writer of its run. It never touches CUDA or a compiler;
- * children do. What it finds goes to the sink at once, so that a kill at any moment costs at most the trial in flight. */
+ * The coordinator runs here: one thread, one poll loop, the only writer of its run. It never touches CUDA or a
+ * compiler; children do. What it finds goes to the sink at once, so that a kill at any moment costs at most the trial
+ * in flight. */
 #ifndef NT_SWEEP_H
 #define NT_SWEEP_H
 
@@ -11,8 +12,8 @@
 enum { NT_SWEEP_LIST = 16, NT_SWEEP_METRICS = 64 };
 
 typedef struct nt_budget {
-    int64_t trials;  /* 0: not limited by trials */
-    double seconds;  /* 0: not limited by time */
+    int64_t trials; /* 0: not limited by trials */
+    double seconds; /* 0: not limited by time */
 } nt_budget;
 
 /* Which trials get hardware counters: none, the finalists, or every ok trial (finalists more). */
@@ -25,40 +26,41 @@ typedef struct nt_sweep_options {
     const char *shape[NT_SWEEP_LIST]; /* texts for the layer's parser; "all" is expanded here */
     int shape_count;                  /* 0: the first named shape */
     int64_t batch[NT_SWEEP_LIST];
-    int batch_count;                  /* 0: the device kind's defaults */
+    int batch_count; /* 0: the device kind's defaults */
     nt_precision precision[NT_PRECISION_COUNT];
-    int precision_count;              /* 0: the device kind's defaults */
+    int precision_count; /* 0: the device kind's defaults */
     nt_layout layout[NT_LAYOUT_COUNT];
-    int layout_count;                 /* 0: nhwc */
+    int layout_count; /* 0: nhwc */
     nt_cache_mode cache[2];
-    int cache_count;                  /* 0: cold */
+    int cache_count; /* 0: cold */
     nt_fill fill;
-    const char *kernel;               /* only this kernel; NULL: all that are not hidden */
-    const nt_narrowing *narrowing;    /* --param */
+    const char *kernel;            /* only this kernel; NULL: all that are not hidden */
+    const nt_narrowing *narrowing; /* --param */
     int narrowing_count;
-    const char *where;                /* --where; NULL: none */
-    const char *strategy;             /* NULL: random */
+    const char *where;    /* --where; NULL: none */
+    const char *strategy; /* NULL: random */
     nt_budget budget;
     uint64_t seed;
-    double ci_rel;                    /* 0.005 */
-    double max_error;                 /* error_prec a winner should keep; one beyond it wins only where all are */
+    double ci_rel;    /* 0.005 */
+    double max_error; /* error_prec a winner should keep; one beyond it wins only where all are */
     nt_profile_mode profile;
-    const char *metric[NT_SWEEP_METRICS]; /* --metrics: columns, sets or CUPTI names; none: the sets of sweep_profile.c */
+    const char
+        *metric[NT_SWEEP_METRICS]; /* --metrics: columns, sets or CUPTI names; none: the sets of sweep_profile.c */
     int metric_count;
-    int compile_children;             /* 0: one a usable core, at most 16 */
+    int compile_children; /* 0: one a usable core, at most 16 */
     bool resume, reuse, wait;
-    const char *command;              /* for the run record */
+    const char *command; /* for the run record */
 } nt_sweep_options;
 
 /* State of the sweep for people, given at every change. Unknown times are NAN. */
 typedef struct nt_progress {
-    int unit, unit_count;     /* problem in work, from 1 */
+    int unit, unit_count; /* problem in work, from 1 */
     const nt_problem *problem;
-    int64_t done, planned;    /* trials; planned 0 when the budget is time */
+    int64_t done, planned; /* trials; planned 0 when the budget is time */
     int64_t outcome[NT_OUTCOME_COUNT];
-    double best_ns;           /* of the problem in work */
+    double best_ns; /* of the problem in work */
     double elapsed_s, eta_s;
-    const char *phase;        /* opening device, preparing inputs, compiling, timing, finals */
+    const char *phase; /* opening device, preparing inputs, compiling, timing, finals */
 } nt_progress;
 
 /* What was found for one problem. Trials are owned by the result. */
@@ -69,17 +71,17 @@ typedef struct nt_unit_result {
     int64_t outcome[NT_OUTCOME_COUNT];
     double space_total, space_legal;
     bool has_best;
-    bool over_error;          /* even the best has an error_prec beyond --max-error: the precision cannot meet it */
-    nt_trial best;            /* with the finals' times where there were finals */
-    double first_ns;          /* the winner's time as first measured */
+    bool over_error; /* even the best has an error_prec beyond --max-error: the precision cannot meet it */
+    nt_trial best;   /* with the finals' times where there were finals */
+    double first_ns; /* the winner's time as first measured */
     /* the winner's counters; NAN without */
     double occupancy_pct, dram_read_bytes, dram_write_bytes, dram_pct, tensor_pct;
-    int tied;                 /* finalists not distinguishable from the winner */
+    int tied; /* finalists not distinguishable from the winner */
     int rule_count;
     struct {
         char kernel[NT_NAME_BYTES], rule[NT_NAME_BYTES];
         nt_outcome outcome;
-        double time_ns;       /* NAN unless ok */
+        double time_ns; /* NAN unless ok */
     } rule[8];
 } nt_unit_result;
 
@@ -87,20 +89,21 @@ typedef struct nt_sweep_result {
     nt_run run;
     nt_unit_result *unit;
     int unit_count;
-    int interrupted_by;  /* signal number; 0 when it ran to its end */
-    bool resumed;        /* an earlier run was continued */
-    int64_t reused;      /* trials taken over by --reuse */
-    int64_t counted;     /* trials that got counters, counting repeats for finalists */
-    double counters_s;   /* time it took */
+    int interrupted_by;     /* signal number; 0 when it ran to its end */
+    bool resumed;           /* an earlier run was continued */
+    int64_t reused;         /* trials taken over by --reuse */
+    int64_t counted;        /* trials that got counters, counting repeats for finalists */
+    double counters_s;      /* time it took */
     double compile_child_s; /* child-seconds of compiling */
     int64_t compiles, cache_hits;
-    double device_busy_s, device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */
+    double device_busy_s,
+        device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */
 } nt_sweep_result;
 
 typedef struct nt_sweep_events {
     void *context;
     void (*run)(void *context, const nt_run *run, bool resumed);
-    void (*trial)(void *context, const nt_trial *trial);         /* stored: id is set */
+    void (*trial)(void *context, const nt_trial *trial);          /* stored: id is set */
     void (*progress)(void *context, const nt_progress *progress); /* a few times a second */
     void (*unit)(void *context, const nt_unit_result *result);
     void (*warning)(void *context, const char *id, const char *text);

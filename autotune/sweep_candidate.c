@@ -114,7 +114,8 @@ bool nt__candidate_fits(nt__sweep *sweep, const nt__candidate *c, char *reason, 
             nt_occupancy_of(&sweep->device, threads, c->artefact.registers, fixed + stage->smem_dynamic_bytes);
         if (occupancy.blocks_per_sm == 0) {
             snprintf(reason, capacity,
-                     "no block fits an SM: limited by %s (%lld threads, %lld registers a thread, %lld bytes of shared memory)",
+                     "no block fits an SM: limited by %s (%lld threads, %lld registers a thread, %lld bytes of shared "
+                     "memory)",
                      nt_limiter_name(occupancy.limiter), (long long)threads, (long long)c->artefact.registers,
                      (long long)(fixed + stage->smem_dynamic_bytes));
             return false;
@@ -146,7 +147,8 @@ void nt__candidate_request(nt__sweep *sweep, const nt__candidate *c, nt_compile_
                                 .deadline_s = compile_deadline_s};
 }
 
-void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *c, nt_outcome outcome, const char *reason, nt_trial *out)
+void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *c, nt_outcome outcome, const char *reason,
+                         nt_trial *out)
 {
     const nt__unit *unit = unit_of(sweep);
     nt_trial_init(out);

@@ -10,8 +10,8 @@
 
 static const double open_deadline_s = 120, problem_deadline_s = 120;
 
-/* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get four seconds
- * more for each GFLOP, and share their cores with others, so that a slow one is not mistaken for a hang. */
+/* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get four
+ * seconds more for each GFLOP, and share their cores with others, so that a slow one is not mistaken for a hang. */
 static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
@@ -112,8 +112,8 @@ static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
     double slow = sweep->device.kind == NT_DEVICE_CUDA ? 0 : unit->extents.flop * 1e-8;
-    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem), "seed",
-                                (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem),
+                                "seed", (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
     sweep->asked_unit = sweep->unit_index;
     return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
 }
@@ -231,7 +231,8 @@ nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *t
         snprintf(how, capacity, "%s", what.what);
         *lost = true;
     } else if (reply == NULL && nt__now_s() > sweep->deadline_s) {
-        snprintf(how, capacity, "no answer after %.1f s: the device worker was killed", nt__now_s() - sweep->busy_since_s);
+        snprintf(how, capacity, "no answer after %.1f s: the device worker was killed",
+                 nt__now_s() - sweep->busy_since_s);
         *lost = *timed_out = true;
     }
     if (*lost) {

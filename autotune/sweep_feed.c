@@ -1,5 +1,5 @@
-/* sweep_feed.c: from the strategy to the device's door: a candidate is planned, found in the cache or compiled by the pool, and
- * made ready. The pool runs ahead of the device by a window; on a cpu compiling and timing alternate. */
+/* sweep_feed.c: from the strategy to the device's door: a candidate is planned, found in the cache or compiled by the
+ * pool, and made ready. The pool runs ahead of the device by a window; on a cpu compiling and timing alternate. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,8 +179,8 @@ static nt_status take_compiled(nt__sweep *sweep, nt__candidate *c, const nt_pool
     return store_early(sweep, c, NT_OUTCOME_COMPILE_FAILED, result->error.what, err);
 }
 
-/* Failures of the machine (no compiler, no disk) would fail every compile: they end the sweep. One that says nothing of its
- * cause, such as a compiler that somebody killed, costs its candidate alone, unless it comes again and again. */
+/* Failures of the machine (no compiler, no disk) would fail every compile: they end the sweep. One that says nothing of
+ * its cause, such as a compiler that somebody killed, costs its candidate alone, unless it comes again and again. */
 static bool of_the_machine(nt__sweep *sweep, nt_status status)
 {
     if (status == NT_FAILED)

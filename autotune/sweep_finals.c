@@ -10,7 +10,7 @@
 #include "core/stats.h"
 
 enum { ROUNDS = 15 };
-static const double near_best = 1.05;   /* finalists lie within this of the fastest */
+static const double near_best = 1.05; /* finalists lie within this of the fastest */
 static const double tie_threshold = 0.005;
 static const double confidence = 0.95;
 
@@ -65,9 +65,8 @@ static nt_status add_item(nt__sweep *sweep, json_t *items, int top, nt_error *er
 {
     nt__candidate *c = nt__candidate_new(sweep, sweep->top[top].served, &sweep->top[top].config);
     char reason[256];
-    nt_status status = nt__candidate_plan(sweep, c, reason, sizeof reason)
-                           ? NT_OK
-                           : nt_fail(err, NT_LAUNCH_FAILED, "%s", reason);
+    nt_status status =
+        nt__candidate_plan(sweep, c, reason, sizeof reason) ? NT_OK : nt_fail(err, NT_LAUNCH_FAILED, "%s", reason);
     if (status == NT_OK)
         status = fetch_artefact(sweep, c, err);
     if (status == NT_OK)
@@ -89,7 +88,8 @@ static void warn_not_held(nt__sweep *sweep, const char *why)
     warn(sweep, "finals-lost", text);
 }
 
-/* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why). */
+/* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why).
+ */
 static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error *err)
 {
     nt_status status = NT_OK;
@@ -139,7 +139,8 @@ static bool admit(nt__sweep *sweep, field *f, const json_t *answer, int top)
         char text[700];
         const char *reason = nt_json_get_text(answer, "reason");
         snprintf(text, sizeof text, "trial %lld of kernel %s is wrong on fresh inputs and cannot win: %s",
-                 (long long)sweep->top[top].trial.id, sweep->top[top].trial.kernel, reason != NULL ? reason : "no times");
+                 (long long)sweep->top[top].trial.id, sweep->top[top].trial.kernel,
+                 reason != NULL ? reason : "no times");
         warn(sweep, "fresh-wrong", text);
         free(ns);
         return false;

@@ -1,5 +1,5 @@
-/* sweep_profile.c: hardware counters of a unit's trials, by the counter worker, after their times are final and while the
- * device worker is idle. Counters that cannot be had never cost a sweep anything but a line of advice. */
+/* sweep_profile.c: hardware counters of a unit's trials, by the counter worker, after their times are final and while
+ * the device worker is idle. Counters that cannot be had never cost a sweep anything but a line of advice. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 enum { BATCH = 64, MOST_LOSSES = 3, FIRST_PASSES = 3, FINAL_PASSES = 60 };
 static const double open_s = 90, problem_s = 120, batch_s = 120;
-/* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic. */
+/* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic.
+ */
 static const char *const first_set[] = {"t1"};
 static const char *const final_sets[] = {"sol", "stall", "banks", "flop"};
 
@@ -75,8 +76,8 @@ static nt_status ask(nt__sweep *sweep, json_t *request, double deadline_s, json_
     while (status == NT_OK && *reply == NULL) {
         if (sweep->stop_now || nt__now_s() > end) {
             nt_child_kill(&sweep->counter_worker);
-            return nt_fail(err, sweep->stop_now ? NT_CLOSED : NT_DEVICE_LOST, "the counter worker did not answer in %.0f s",
-                           deadline_s);
+            return nt_fail(err, sweep->stop_now ? NT_CLOSED : NT_DEVICE_LOST,
+                           "the counter worker did not answer in %.0f s", deadline_s);
         }
         status = nt__wait(sweep, 1000, err);
         if (status == NT_OK)
@@ -131,8 +132,10 @@ static nt_status open_metrics(nt__sweep *sweep, bool finalists, opened *out, nt_
     int passes = sweep->options->metric_count > 0 || finalists ? FINAL_PASSES : FIRST_PASSES;
     nt_status status = sweep->counter_worker.pid > 0 ? NT_OK : start(sweep, err);
     if (status == NT_OK)
-        status = ask(sweep, json_pack("{s:s, s:o, s:i}", "op", "open", "metrics", metrics_json(sweep, finalists),
-                                      "most_passes", passes), open_s, &reply, err);
+        status = ask(sweep,
+                     json_pack("{s:s, s:o, s:i}", "op", "open", "metrics", metrics_json(sweep, finalists),
+                               "most_passes", passes),
+                     open_s, &reply, err);
     if (status == NT_OK)
         status = reply_error(reply, err);
     if (status == NT_OK)
@@ -147,8 +150,8 @@ static nt_status open_problem(nt__sweep *sweep, nt_error *err)
     json_t *reply = NULL;
     if (sweep->counters_problem == sweep->unit_index)
         return NT_OK;
-    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem), "seed",
-                                (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem),
+                                "seed", (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
     nt_status status = ask(sweep, request, problem_s, &reply, err);
     if (status == NT_OK)
         status = reply_error(reply, err);

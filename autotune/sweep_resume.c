@@ -62,12 +62,13 @@ static char *options_json(const nt_sweep_options *o)
     json_t *batch = json_array();
     for (int i = 0; i < o->batch_count; i++)
         json_array_append_new(batch, json_integer(o->batch[i]));
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s*, s:o, s:o*, s:o, s:o}", "layer", o->layer, "shape",
-                            shape_texts(o), "batch", batch, "precision", names(o->precision_count, precision_at, o),
-                            "layout", names(o->layout_count, layout_at, o), "cache", names(o->cache_count, cache_at, o),
-                            "fill", nt_fill_name(o->fill), "kernel", o->kernel, "param", narrowing_texts(o), "where",
-                            o->where != NULL ? nt_json_text(o->where) : NULL, "ci_rel",
-                            nt_json_real(o->ci_rel), "max_error", nt_json_real(o->max_error));
+    json_t *all =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s*, s:o, s:o*, s:o, s:o}", "layer", o->layer, "shape",
+                  shape_texts(o), "batch", batch, "precision", names(o->precision_count, precision_at, o), "layout",
+                  names(o->layout_count, layout_at, o), "cache", names(o->cache_count, cache_at, o), "fill",
+                  nt_fill_name(o->fill), "kernel", o->kernel, "param", narrowing_texts(o), "where",
+                  o->where != NULL ? nt_json_text(o->where) : NULL, "ci_rel", nt_json_real(o->ci_rel), "max_error",
+                  nt_json_real(o->max_error));
     return nt_json_dump_done(all);
 }
 
@@ -152,7 +153,8 @@ static bool count_earlier(void *context, const nt_trial *trial)
     sweep->seen[sweep->seen_count++] = number;
     nt__count_trial(sweep, trial, number.kernel, &config);
     sweep->unit_cost_s += (known(trial->verify_ms) + known(trial->measure_ms) +
-                           known(trial->compile_ms) / nt__compile_children(sweep->options)) / 1e3;
+                           known(trial->compile_ms) / nt__compile_children(sweep->options)) /
+                          1e3;
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* sweep_seeds.c: what a unit begins with: rules of thumb and defaults before the strategy, or the one configuration of a rerun. */
+/* sweep_seeds.c: what a unit begins with: rules of thumb and defaults before the strategy, or the one configuration of
+ * a rerun. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -46,16 +46,16 @@ typedef struct nt__unit {
 typedef struct nt__candidate {
     struct nt__candidate *next;
     uint64_t job;
-    int served;           /* index into the unit's kernels */
+    int served; /* index into the unit's kernels */
     nt_config config;
-    bool in_space;        /* has a number, so the strategy wants to be told of it */
-    nt_candidate ask;     /* that number */
-    const char *rule;     /* name of the rule of thumb it is, or NULL */
+    bool in_space;    /* has a number, so the strategy wants to be told of it */
+    nt_candidate ask; /* that number */
+    const char *rule; /* name of the rule of thumb it is, or NULL */
     nt_plan plan;
-    nt_str options;       /* -D... */
+    nt_str options; /* -D... */
     char *params_json;
     char key[NT_KEY_BYTES];
-    bool compiling;       /* a child has it (or one of equal key) */
+    bool compiling; /* a child has it (or one of equal key) */
     double compile_ms;
     nt_artefact artefact;
 } nt__candidate;
@@ -107,37 +107,37 @@ typedef struct nt__sweep {
     nt_pool *pool;
     nt_child worker;
     nt__device_state state;
-    double deadline_s;     /* of the worker's request; INFINITY when idle */
+    double deadline_s; /* of the worker's request; INFINITY when idle */
     double busy_since_s;
     double first_sent_s, last_answered_s; /* trials of this unit; 0 before the first */
-    int losses;            /* workers lost in a row without a result between */
-    int problem_losses;    /* workers lost while preparing this unit */
-    int compile_losses;    /* compiles in a row that failed for no reason of their own */
-    int asked_unit;        /* the unit the worker was last asked to prepare */
+    int losses;                           /* workers lost in a row without a result between */
+    int problem_losses;                   /* workers lost while preparing this unit */
+    int compile_losses;                   /* compiles in a row that failed for no reason of their own */
+    int asked_unit;                       /* the unit the worker was last asked to prepare */
     const char *phase;
 
     double started_s, spent_before_s; /* monotonic; seconds of the run before this process */
-    double budget_end_s;   /* monotonic; trials end here, finals may follow. INFINITY when not limited */
-    double unit_end_s;     /* monotonic; no earlier than its inputs are ready */
-    bool share_pending;    /* the unit's share of the time has not begun */
-    double fair_share_s;   /* an equal part of the whole time budget */
-    double unit_cost_s;    /* what the unit's trials of earlier processes took */
-    int64_t unit_trials;   /* trials this unit may have; INT64_MAX when not limited */
-    int64_t trials_done, unit_done; /* not counting pruned ones */
+    double budget_end_s;              /* monotonic; trials end here, finals may follow. INFINITY when not limited */
+    double unit_end_s;                /* monotonic; no earlier than its inputs are ready */
+    bool share_pending;               /* the unit's share of the time has not begun */
+    double fair_share_s;              /* an equal part of the whole time budget */
+    double unit_cost_s;               /* what the unit's trials of earlier processes took */
+    int64_t unit_trials;              /* trials this unit may have; INT64_MAX when not limited */
+    int64_t trials_done, unit_done;   /* not counting pruned ones */
 
     const nt_strategy *strategy;
     void *strategy_state;
     bool exhausted, more_to_feed; /* refilling stopped for the loop's sake: come back at once */
     nt__queue seeds, to_compile, ready;
     nt__candidate *in_flight;
-    bool compile_phase;    /* cpu: compiling and timing alternate */
+    bool compile_phase; /* cpu: compiling and timing alternate */
     int compiling;
     uint64_t next_job, unit_first_job;
 
     nt__top top[NT__TOP];
     int top_count;
     double best_ns;
-    nt_candidate *seen;    /* tried in an earlier process of this run */
+    nt_candidate *seen; /* tried in an earlier process of this run */
     size_t seen_count, seen_capacity;
 
     nt_child counter_worker;
@@ -147,8 +147,8 @@ typedef struct nt__sweep {
     size_t counted_count, counted_capacity;
 
     double wait_compile_s, last_progress_s;
-    int stop_signal;       /* first signal: finish the trial in flight */
-    bool stop_now;         /* second signal */
+    int stop_signal; /* first signal: finish the trial in flight */
+    bool stop_now;   /* second signal */
 } nt__sweep;
 
 double nt__now_s(void);
@@ -175,8 +175,8 @@ nt_status nt__device_identify(nt__sweep *sweep, nt_error *err); /* blocking, bef
 nt_status nt__device_step(nt__sweep *sweep, nt_error *err);     /* starts or prepares a worker where there is none */
 nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err);
 nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err);
-/* Reads an answer if there is one. *answer: the finals' or trial's reply (state is IDLE again), or NULL. *lost: the worker
- * died, hung or lost its device while busy; `how` says which and `timed_out` whether it was the deadline. */
+/* Reads an answer if there is one. *answer: the finals' or trial's reply (state is IDLE again), or NULL. *lost: the
+ * worker died, hung or lost its device while busy; `how` says which and `timed_out` whether it was the deadline. */
 nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,
                           nt_error *err);
 void nt__device_drop(nt__sweep *sweep);
@@ -211,7 +211,7 @@ nt_status nt__profile_check(nt__sweep *sweep, nt_error *err); /* --metrics names
 void nt__profile_remember(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
 void nt__profile_note(nt__sweep *sweep, int64_t trial, const json_t *values);
 nt_status nt__profile_run(nt__sweep *sweep, nt_error *err);
-int nt__finalist_count(const nt__sweep *sweep); /* trials of top[] near enough to the best */
+int nt__finalist_count(const nt__sweep *sweep);                           /* trials of top[] near enough to the best */
 void nt__device_name(const nt__sweep *sweep, char *out, size_t capacity); /* "cuda:0" */
 
 /* finals: runs to its end inside (its own poll loop) */

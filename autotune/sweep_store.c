@@ -10,12 +10,14 @@ nt_status nt__check_answer(const nt_trial *t, nt_error *err)
 {
     if (t->outcome != NT_OUTCOME_OK)
         return NT_OK;
-    bool ordered = t->time_lo_ns > 0 && t->time_lo_ns <= t->time_ns && t->time_ns <= t->time_hi_ns && isfinite(t->time_hi_ns);
+    bool ordered =
+        t->time_lo_ns > 0 && t->time_lo_ns <= t->time_ns && t->time_ns <= t->time_hi_ns && isfinite(t->time_hi_ns);
     if (!ordered)
         return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: a time of %g ns in [%g, %g]", t->time_ns,
                        t->time_lo_ns, t->time_hi_ns);
     if (t->samples.count < 6)
-        return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: a time from %zu samples", t->samples.count);
+        return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: a time from %zu samples",
+                       t->samples.count);
     for (size_t i = 0; i < t->samples.count; i++)
         if (!(t->samples.sample_ns[i] > 0) || !isfinite(t->samples.sample_ns[i]))
             return nt_fail(err, NT_CORRUPT, "the worker's answer makes no sense: sample %zu is %g ns", i + 1,

@@ -1,4 +1,5 @@
-/* sweep_trial.c: a ready candidate on the device: journalled, sent, its answer checked and stored, its death recorded. */
+/* sweep_trial.c: a ready candidate on the device: journalled, sent, its answer checked and stored, its death recorded.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

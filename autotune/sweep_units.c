@@ -1,5 +1,5 @@
-/* sweep_units.c: options become units: every shape x batch x precision x layout x cache mode, each with the kernels that serve
- * it and their legal configurations. Also what --dry-run shows. */
+/* sweep_units.c: options become units: every shape x batch x precision x layout x cache mode, each with the kernels
+ * that serve it and their legal configurations. Also what --dry-run shows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "autotune/workload.h"
 #include "core/mem.h"
 
-/* What a sweep without options tries: batch 1 and one that fills the device more, precisions the kernels of the kind have. */
+/* What a sweep without options tries: batch 1 and one that fills the device more, precisions the kernels of the kind
+ * have. */
 static const struct {
     int64_t batch[2];
     nt_precision precision[NT_PRECISION_COUNT];
@@ -60,7 +61,8 @@ static const char *why_not(const nt_kernel *kernel, const nt_problem *problem, c
 }
 
 /* "no kernel serves ...": with each kernel's reason, and what would be served. */
-static nt_status nobody(const nt_sweep_options *o, const nt_problem *problem, const nt_device_info *device, nt_error *err)
+static nt_status nobody(const nt_sweep_options *o, const nt_problem *problem, const nt_device_info *device,
+                        nt_error *err)
 {
     nt_str what = {0}, reasons = {0};
     unsigned precisions = 0;
@@ -105,9 +107,9 @@ static nt_status check_params(const nt_sweep_options *o, nt_error *err)
         }
         if (!found) {
             int nearest = nt_nearest(o->narrowing[n].param, every, count);
-            nt_fail(err, NT_USAGE, "no %s kernel of %s has a parameter '%s'%s%s%s", nt_device_kind_name(o->device), o->layer,
-                    o->narrowing[n].param, nearest >= 0 ? "; did you mean '" : "", nearest >= 0 ? every[nearest] : "",
-                    nearest >= 0 ? "'?" : "");
+            nt_fail(err, NT_USAGE, "no %s kernel of %s has a parameter '%s'%s%s%s", nt_device_kind_name(o->device),
+                    o->layer, o->narrowing[n].param, nearest >= 0 ? "; did you mean '" : "",
+                    nearest >= 0 ? every[nearest] : "", nearest >= 0 ? "'?" : "");
             nt_hint(err, "parameters are: %s", nt_str_text(&all));
         }
         nt_str_done(&all);
@@ -153,8 +155,7 @@ static nt_status shapes_of(const nt_sweep_options *o, const nt_layer *layer, nt_
         for (int s = 0; s < (all ? layer->shape_count : 1); s++) {
             if (*count == NT_SWEEP_LIST)
                 return nt_fail(err, NT_USAGE, "at most %d shapes in one sweep", NT_SWEEP_LIST);
-            nt_status status =
-                layer->parse_shape(all ? layer->shapes[s].name : o->shape[i], &out[(*count)++], err);
+            nt_status status = layer->parse_shape(all ? layer->shapes[s].name : o->shape[i], &out[(*count)++], err);
             if (status != NT_OK)
                 return status;
         }
@@ -208,7 +209,8 @@ nt_status nt__units_build(const nt_sweep_options *options, const nt_device_info 
     nt_status status = shapes_of(&o, layer, shape, &shape_count, err);
     if (status == NT_OK && o.kernel != NULL && nt_kernel_find(o.layer, o.device, o.kernel) == NULL) {
         nt_str names = {0};
-        status = nt_fail(err, NT_USAGE, "layer %s has no %s kernel '%s'", o.layer, nt_device_kind_name(o.device), o.kernel);
+        status =
+            nt_fail(err, NT_USAGE, "layer %s has no %s kernel '%s'", o.layer, nt_device_kind_name(o.device), o.kernel);
         nt_hint(err, "kernels: %s", kernel_names(&o, &names));
         nt_str_done(&names);
     }

@@ -1,5 +1,5 @@
-/* sweep_wait.c: the one place where the coordinator waits: descriptors of the children, signals, the clock. Also the progress
- * that people see meanwhile. */
+/* sweep_wait.c: the one place where the coordinator waits: descriptors of the children, signals, the clock. Also the
+ * progress that people see meanwhile. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>

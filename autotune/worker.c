@@ -43,7 +43,8 @@ static nt_status op_problem(nt_worker *worker, const json_t *request, json_t *re
     nt_workload_close(worker->workload);
     worker->workload = NULL;
     worker->cache = strcmp(cache, "hot") == 0 ? NT_HOT : NT_COLD;
-    status = nt_workload_open(worker->ops, worker->device, &problem, (uint64_t)seed, worker->cache, &worker->workload, err);
+    status =
+        nt_workload_open(worker->ops, worker->device, &problem, (uint64_t)seed, worker->cache, &worker->workload, err);
     if (status != NT_OK)
         return status;
     json_object_set_new(reply, "ms", nt_json_real(worker->workload->reference_ms));
@@ -75,10 +76,8 @@ static const struct {
     bool needs_device, needs_problem;
     nt_status (*run)(nt_worker *worker, const json_t *request, json_t *reply, nt_error *err);
 } operations[] = {
-    {"identify", false, false, op_identify},
-    {"open", false, false, op_open},
-    {"problem", true, false, op_problem},
-    {"trial", true, true, nt__worker_trial},
+    {"identify", false, false, op_identify},   {"open", false, false, op_open},
+    {"problem", true, false, op_problem},      {"trial", true, true, nt__worker_trial},
     {"finals", true, true, nt__worker_finals},
 };
 

@@ -1,8 +1,9 @@
 /* worker.h: the device worker: the child that owns the device's context.
  *
- * It answers one request at a time: identify, open (identity, floor), problem (inputs, references, ring), trial (load, verify, time) and
- * finals (fresh verification, interleaved rounds). A request that loses the device is answered with DEVICE_LOST and ends the
- * worker; a kernel that kills or hangs it costs that trial alone, since the coordinator starts another.
+ * It answers one request at a time: identify, open (identity, floor), problem (inputs, references, ring), trial (load,
+ * verify, time) and finals (fresh verification, interleaved rounds). A request that loses the device is answered with
+ * DEVICE_LOST and ends the worker; a kernel that kills or hangs it costs that trial alone, since the coordinator starts
+ * another.
  *
  * Messages, all objects with "op":
  *   identify -> {status, device}: no context is made

@@ -104,8 +104,7 @@ static json_t *describe(const entrant *e, size_t rounds)
     for (size_t i = 0; i < rounds; i++)
         json_array_append_new(times, nt_json_real(e->round_ns[i]));
     return json_pack("{s:b, s:o, s:o, s:o, s:I, s:o}", "right", e->verdict.right, "reason",
-                     nt_json_text(e->verdict.reason),
-                     "error_impl", nt_json_real(e->verdict.error_impl), "error_prec",
+                     nt_json_text(e->verdict.reason), "error_impl", nt_json_real(e->verdict.error_impl), "error_prec",
                      nt_json_real(e->verdict.error_prec), "launches", (json_int_t)e->launches, "round_ns", times);
 }
 

@@ -66,13 +66,14 @@ static nt_status inspect(nt_worker *worker, const nt_loaded *loaded, nt_trial *t
         nt_occupancy occupancy = nt_occupancy_of(device, threads, info.registers, smem);
         if (isnan(trial->occupancy_limit_pct) || occupancy.pct < trial->occupancy_limit_pct) {
             trial->occupancy_limit_pct = occupancy.pct;
-            snprintf(trial->occupancy_limiter, sizeof trial->occupancy_limiter, "%s", nt_limiter_name(occupancy.limiter));
+            snprintf(trial->occupancy_limiter, sizeof trial->occupancy_limiter, "%s",
+                     nt_limiter_name(occupancy.limiter));
             trial->threads_per_block = threads;
             trial->smem_bytes = smem;
         }
         if (threads > info.max_threads_per_block && info.max_threads_per_block > 0)
-            return nt_fail(err, NT_LAUNCH_FAILED, "%s has %u threads a block, its compiled code allows %lld", stage->entry,
-                           threads, (long long)info.max_threads_per_block);
+            return nt_fail(err, NT_LAUNCH_FAILED, "%s has %u threads a block, its compiled code allows %lld",
+                           stage->entry, threads, (long long)info.max_threads_per_block);
     }
     return NT_OK;
 }
@@ -111,7 +112,8 @@ static void take_measurement(nt_trial *trial, nt_measurement *m)
     trial->samples = m->samples; /* ownership moves */
 }
 
-static nt_status time_it(nt_worker *worker, const json_t *request, const nt_loaded *loaded, nt_trial *trial, nt_error *err)
+static nt_status time_it(nt_worker *worker, const json_t *request, const nt_loaded *loaded, nt_trial *trial,
+                         nt_error *err)
 {
     nt_measure_options options = nt_measure_defaults;
     options.ci_rel = option(request, "ci_rel", options.ci_rel);

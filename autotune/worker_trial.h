@@ -13,7 +13,7 @@ typedef struct nt_worker {
     double floor_ns;
     nt_workload *workload;
     nt_cache_mode cache;
-    double last_work_s; /* monotonic time the device last ran something; 0 before */
+    double last_work_s;  /* monotonic time the device last ran something; 0 before */
     nt_module *leftover; /* of the trial answered last */
 } nt_worker;
 

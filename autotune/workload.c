@@ -134,7 +134,8 @@ static nt_status reference_on_device(nt_workload *w, nt_bound bound, nt_mem in, 
                                      nt_error *err)
 {
     size_t bytes = (size_t)w->extents.out * sizeof(double);
-    nt_mem scratch = 0, *ref_to = ref != NULL ? ref : &scratch, abs_scratch = 0, *abs_to = abs != NULL ? abs : &abs_scratch;
+    nt_mem scratch = 0, *ref_to = ref != NULL ? ref : &scratch, abs_scratch = 0,
+           *abs_to = abs != NULL ? abs : &abs_scratch;
     nt_status status = NT_OK;
     if (*ref_to == 0)
         status = w->ops->alloc(w->device, bytes, ref_to, err);
@@ -164,7 +165,8 @@ static nt_status reference_rounded(nt_workload *w, nt_input_set *set, nt_bound b
     return reference_on_host(w, bound, set->host_in, set->host_weight, ref, &set->abs[bound], err);
 }
 
-static nt_status reference_original(nt_workload *w, nt_input_set *set, const float *in, const float *weight, nt_error *err)
+static nt_status reference_original(nt_workload *w, nt_input_set *set, const float *in, const float *weight,
+                                    nt_error *err)
 {
     if (w->reference == NULL)
         return reference_on_host(w, NT_BOUND_DIRECT, in, weight, &set->original, NULL, err);
@@ -213,7 +215,8 @@ static nt_status put_inputs(nt_workload *w, nt_input_set *set, nt_error *err)
     if (status == NT_OK)
         status = put_tensor(w, row->in, set->host_in, (size_t)e->in, &in_scale, scales > 0, &set->in, err);
     if (status == NT_OK)
-        status = put_tensor(w, row->weight, set->host_weight, (size_t)e->weight, weight_scale, scales, &set->weight, err);
+        status =
+            put_tensor(w, row->weight, set->host_weight, (size_t)e->weight, weight_scale, scales, &set->weight, err);
     free(weight_scale);
     return status;
 }
@@ -238,8 +241,7 @@ static nt_status keep_rounded(nt_workload *w, nt_input_set *set, nt_error *err)
 {
     if (w->reference == NULL)
         return NT_OK;
-    nt_status status =
-        put_array(w, set->host_in, (size_t)w->extents.in * sizeof(float), &set->rounded_in, err);
+    nt_status status = put_array(w, set->host_in, (size_t)w->extents.in * sizeof(float), &set->rounded_in, err);
     if (status == NT_OK)
         status = put_array(w, set->host_weight, (size_t)w->extents.weight * sizeof(float), &set->rounded_weight, err);
     free_host(set);

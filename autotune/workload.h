@@ -1,8 +1,8 @@
-/* workload.h: the data of one problem on one device: input sets with fp64 references, and the ring of buffers that timing
- * walks through. Rebuilt from the seed whenever a worker is replaced.
+/* workload.h: the data of one problem on one device: input sets with fp64 references, and the ring of buffers that
+ * timing walks through. Rebuilt from the seed whenever a worker is replaced.
  *
- * Set 0 and 1 are verified before timing; a fresh set (another seed) verifies finalists after it. Cold: the ring holds at least
- * 3 x L2 on a GPU, min(2 x L3, 1 GiB) on a cpu, and at least two slots. Hot: one slot. */
+ * Set 0 and 1 are verified before timing; a fresh set (another seed) verifies finalists after it. Cold: the ring holds
+ * at least 3 x L2 on a GPU, min(2 x L3, 1 GiB) on a cpu, and at least two slots. Hot: one slot. */
 #ifndef NT_WORKLOAD_H
 #define NT_WORKLOAD_H
 

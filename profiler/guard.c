@@ -8,7 +8,8 @@ nt_status nt_guarded_mend(const nt_device_ops *ops, nt_device *device, const nt_
     return status;
 }
 
-nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guarded *buffer, size_t bytes, nt_error *err)
+nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guarded *buffer, size_t bytes,
+                            nt_error *err)
 {
     if (buffer->base == 0 || bytes > buffer->capacity) {
         nt_guarded_free(ops, device, buffer);
@@ -30,7 +31,8 @@ nt_status nt_guarded_check(const nt_device_ops *ops, nt_device *device, const nt
     if (buffer->base != 0)
         status = ops->count_changed(device, buffer->base, NT_GUARD_PATTERN, NT_GUARD_BYTES, &before, err);
     if (buffer->base != 0 && status == NT_OK)
-        status = ops->count_changed(device, buffer->data + buffer->bytes, NT_GUARD_PATTERN, NT_GUARD_BYTES, &after, err);
+        status =
+            ops->count_changed(device, buffer->data + buffer->bytes, NT_GUARD_PATTERN, NT_GUARD_BYTES, &after, err);
     *front = before;
     *rear = after;
     return status;

@@ -7,14 +7,15 @@
 enum { NT_GUARD_BYTES = 4096, NT_GUARD_PATTERN = 0xA7, NT_POISON = 0xFF };
 
 typedef struct nt_guarded {
-    nt_mem base;   /* allocation; 0 when empty */
-    nt_mem data;   /* base + NT_GUARD_BYTES */
-    size_t bytes;  /* of data in use; the rear guard follows at once */
+    nt_mem base;  /* allocation; 0 when empty */
+    nt_mem data;  /* base + NT_GUARD_BYTES */
+    size_t bytes; /* of data in use; the rear guard follows at once */
     size_t capacity;
 } nt_guarded;
 
 /* Makes room for `bytes` (an empty buffer gets none) and writes both guards. Contents are not kept. */
-nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guarded *buffer, size_t bytes, nt_error *err);
+nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guarded *buffer, size_t bytes,
+                            nt_error *err);
 
 /* Bytes changed in the guards: 0 when all is well. */
 nt_status nt_guarded_check(const nt_device_ops *ops, nt_device *device, const nt_guarded *buffer, size_t *front,

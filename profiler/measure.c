@@ -55,8 +55,8 @@ nt_status nt_measure_once(const nt_target *target, int64_t launches, double *per
     return take(target, launches, 1, period_ns, NULL, err);
 }
 
-/* Period of one execution, good enough to size samples: single launches first, then a short bracket where a single one is
- * mostly event overhead. */
+/* Period of one execution, good enough to size samples: single launches first, then a short bracket where a single one
+ * is mostly event overhead. */
 static nt_status probe(const nt_target *target, const nt_measure_options *options, double *period_ns, nt_error *err)
 {
     double ns[2];

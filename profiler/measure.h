@@ -1,9 +1,9 @@
 /* measure.h: timing one plan: probe, adaptive samples, when to stop.
  *
- * A sample is max(1, ceil(sample_ns / t)) back-to-back executions in one bracket, so launch latency and timer resolution
- * are outside. Sampling ends when the distribution-free interval of the median is within ci_rel, at the time cap, or as soon
- * as six samples show that the plan is not among the best (settle_over_ns). Samples taken at a lower SM clock than the
- * others are retaken, at most 30 % of them. */
+ * A sample is max(1, ceil(sample_ns / t)) back-to-back executions in one bracket, so launch latency and timer
+ * resolution are outside. Sampling ends when the distribution-free interval of the median is within ci_rel, at the time
+ * cap, or as soon as six samples show that the plan is not among the best (settle_over_ns). Samples taken at a lower SM
+ * clock than the others are retaken, at most 30 % of them. */
 #ifndef NT_MEASURE_H
 #define NT_MEASURE_H
 
@@ -33,7 +33,7 @@ typedef struct nt_measurement {
     bool abandoned;
     bool converged;
     double probe_ns;
-    nt_interval time;  /* of one execution */
+    nt_interval time; /* of one execution */
     nt_samples samples;
     double sm_clock_mhz; /* median over the samples; NAN where unknown */
     size_t retaken;

@@ -41,7 +41,8 @@ static nt_status run_once(const nt_verify_request *request, const nt_check_set *
     return status;
 }
 
-static nt_status compare(const nt_verify_request *request, const nt_check_set *set, nt_compare_result *result, nt_error *err)
+static nt_status compare(const nt_verify_request *request, const nt_check_set *set, nt_compare_result *result,
+                         nt_error *err)
 {
     nt_compare_request what = {.out = request->out->data,
                                .out_type = request->out_type,
@@ -68,7 +69,8 @@ static void judge(const nt_verify_request *request, int set_index, const nt_comp
         return;
     out->right = false;
     snprintf(out->reason, sizeof out->reason,
-             "input set %d: %zu of %zu elements are off by more than the bound (worst %.3g times); the first is element %zu: "
+             "input set %d: %zu of %zu elements are off by more than the bound (worst %.3g times); the first is "
+             "element %zu: "
              "%.9g where the reference has %.9g",
              set_index + 1, result->violations, request->out_count, result->max_ratio, result->first_bad,
              result->first_out, result->first_ref);

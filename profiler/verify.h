@@ -1,8 +1,8 @@
 /* verify.h: is the output right? Before any time is taken, and once more for finalists on a fresh seed.
  *
- * The output is poisoned (every byte 0xFF: NaN in every floating type), the plan runs once on each of the input sets, each
- * element is compared with the fp64 reference under the stated bound, and the guard zones around inputs, output, packed
- * weights and workspace must be untouched. NaN and Inf never pass. */
+ * The output is poisoned (every byte 0xFF: NaN in every floating type), the plan runs once on each of the input sets,
+ * each element is compared with the fp64 reference under the stated bound, and the guard zones around inputs, output,
+ * packed weights and workspace must be untouched. NaN and Inf never pass. */
 #ifndef NT_VERIFY_H
 #define NT_VERIFY_H
 
@@ -12,9 +12,9 @@
 /* One input set on the device with its references (f64). */
 typedef struct nt_check_set {
     const nt_guarded *in, *weight;
-    nt_mem ref, abs;  /* on the inputs as rounded in memory; abs for the kernel's bound */
-    nt_mem original;  /* on the original fp32 inputs; may equal ref */
-    nt_mem scale;     /* f64 per output channel, or 0 */
+    nt_mem ref, abs; /* on the inputs as rounded in memory; abs for the kernel's bound */
+    nt_mem original; /* on the original fp32 inputs; may equal ref */
+    nt_mem scale;    /* f64 per output channel, or 0 */
 } nt_check_set;
 
 typedef struct nt_verify_request {
@@ -33,11 +33,11 @@ typedef struct nt_verify_request {
 
 typedef struct nt_verdict {
     bool right;
-    double error_impl; /* max |out - ref| / bound over both sets */
-    double error_prec; /* of the worse set */
-    double prepare_ns; /* NAN where there is nothing to prepare */
+    double error_impl;   /* max |out - ref| / bound over both sets */
+    double error_prec;   /* of the worse set */
+    double prepare_ns;   /* NAN where there is nothing to prepare */
     double first_run_ns; /* least of the single executions: a first idea of its speed */
-    char reason[512];  /* first wrong element with its values, or the guard zone written to */
+    char reason[512];    /* first wrong element with its values, or the guard zone written to */
 } nt_verdict;
 
 /* NT_OK when the check itself ran; `out->right` says how it ended. */

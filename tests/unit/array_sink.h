@@ -13,8 +13,8 @@ enum { ARRAY_MOST = 4096 };
 
 /* One call of put: what was stored and what was journalled, as indices and texts. */
 typedef struct array_put {
-    int finished;  /* index into trials, -1 for none */
-    char *next;    /* kernel and params of the journalled trial, NULL for none */
+    int finished; /* index into trials, -1 for none */
+    char *next;   /* kernel and params of the journalled trial, NULL for none */
     double total_s;
 } array_put;
 
@@ -27,7 +27,7 @@ typedef struct array_sink {
     int trial_count;
     array_put puts[ARRAY_MOST];
     int put_count;
-    int fail_put;    /* call of put that fails, from 1; 0: none */
+    int fail_put; /* call of put that fails, from 1; 0: none */
     bool fail_end, has_earlier;
     char end_state[16];
     const nt_trial *equal; /* what find_equal gives for any key */

@@ -1,5 +1,5 @@
-/* checked_device.h: for tests of verification: the fake device's memory, real comparisons, and kernels that are functions of
- * the test: run() calls them with the addresses that a launch would get. */
+/* checked_device.h: for tests of verification: the fake device's memory, real comparisons, and kernels that are
+ * functions of the test: run() calls them with the addresses that a launch would get. */
 #ifndef NT_TEST_CHECKED_DEVICE_H
 #define NT_TEST_CHECKED_DEVICE_H
 

@@ -17,7 +17,8 @@ enum { ROUNDS = 15 };
 static const double threshold = 0.005;
 
 /* Noise that all finalists of a round share (clock, neighbours), their own noise, and outliers one time in `odds`. */
-static void draw(nt_random *random, double *const *round_ns, const double *period_ns, int count, double own, uint64_t odds)
+static void draw(nt_random *random, double *const *round_ns, const double *period_ns, int count, double own,
+                 uint64_t odds)
 {
     for (int r = 0; r < ROUNDS; r++) {
         double shared = 1 + 0.03 * nt_random_unit(random);
@@ -34,15 +35,14 @@ typedef struct field {
     nt_finalist finalist[NT_FINALISTS];
 } field;
 
-static void make_field(field *f, nt_random *random, const double *period_ns, int count, double own,
-                       uint64_t odds)
+static void make_field(field *f, nt_random *random, const double *period_ns, int count, double own, uint64_t odds)
 {
     static const char *const params[NT_FINALISTS] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     double *rows[NT_FINALISTS];
     for (int i = 0; i < count; i++) {
         rows[i] = f->ns[i];
-        f->finalist[i] = (nt_finalist){
-            .round_ns = f->ns[i], .registers = NT_UNKNOWN, .smem_bytes = NT_UNKNOWN, .params = params[i]};
+        f->finalist[i] =
+            (nt_finalist){.round_ns = f->ns[i], .registers = NT_UNKNOWN, .smem_bytes = NT_UNKNOWN, .params = params[i]};
     }
     draw(random, rows, period_ns, count, own, odds);
 }
@@ -135,9 +135,9 @@ static void test_tie_break(void **state)
         const char *params[3];
         int winner;
     } rows[] = {
-        {{40, 32, 48}, {0, 9000, 0}, {"a", "b", "c"}, 1},                       /* fewer registers, whatever else */
-        {{32, 32, 32}, {512, 512, 256}, {"a", "b", "c"}, 2},                    /* then less shared memory */
-        {{32, 32, 32}, {256, 256, 256}, {"c", "b", "a"}, 2},                    /* then the text */
+        {{40, 32, 48}, {0, 9000, 0}, {"a", "b", "c"}, 1},    /* fewer registers, whatever else */
+        {{32, 32, 32}, {512, 512, 256}, {"a", "b", "c"}, 2}, /* then less shared memory */
+        {{32, 32, 32}, {256, 256, 256}, {"c", "b", "a"}, 2}, /* then the text */
         {{NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN}, {NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN}, {"b", "a", "c"}, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

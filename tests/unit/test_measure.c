@@ -1,5 +1,5 @@
-/* test_measure.c: how a plan is timed, on a device whose samples are scripted: when sampling ends, what is retaken, what is
- * asked of the device. */
+/* test_measure.c: how a plan is timed, on a device whose samples are scripted: when sampling ends, what is retaken,
+ * what is asked of the device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -77,7 +77,8 @@ static void test_round_trip(void **state)
     nt_error err;
     json_t *got;
     nt_channel_init(&theirs, l->peer);
-    assert_int_equal(nt_channel_send(&theirs, json_pack("{s:s, s:f, s:n}", "op", "\xc3\xa4\"\\\n", "t", 0.1, "none"), &err), NT_OK);
+    assert_int_equal(
+        nt_channel_send(&theirs, json_pack("{s:s, s:f, s:n}", "op", "\xc3\xa4\"\\\n", "t", 0.1, "none"), &err), NT_OK);
     assert_int_equal(nt_channel_receive(&l->ours, 1000, &got, &err), NT_OK);
     assert_string_equal(json_string_value(json_object_get(got, "op")), "\xc3\xa4\"\\\n");
     assert_true(json_real_value(json_object_get(got, "t")) == 0.1); /* to the last bit */
@@ -135,8 +136,16 @@ static void test_oversize_length(void **state)
 
 static void test_what_is_no_object(void **state)
 {
-    static const char *const bodies[] = {"", "{", "[1]", "\"text\"", "7", "null", "{\"a\":1}x", "{\"a\":1,\"a\":2}",
-                                         "{\"a\":\"\xff\"}", "GET / HTTP/1.1"};
+    static const char *const bodies[] = {"",
+                                         "{",
+                                         "[1]",
+                                         "\"text\"",
+                                         "7",
+                                         "null",
+                                         "{\"a\":1}x",
+                                         "{\"a\":1,\"a\":2}",
+                                         "{\"a\":\"\xff\"}",
+                                         "GET / HTTP/1.1"};
     wire *l = *state;
     unsigned char data[64];
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {

@@ -227,9 +227,9 @@ static void test_nonsense(void **state)
 {
     (void)state;
     static const char *const scripts[] = {
-        "printf 'this is no message' >&3; sleep 100",                      /* an absurd length */
-        "printf '\\002\\000\\000\\000{]' >&3; sleep 100",                  /* no JSON */
-        "printf '\\002\\000\\000\\000{}' >&3; sleep 100",                  /* an object without what is needed */
+        "printf 'this is no message' >&3; sleep 100",     /* an absurd length */
+        "printf '\\002\\000\\000\\000{]' >&3; sleep 100", /* no JSON */
+        "printf '\\002\\000\\000\\000{}' >&3; sleep 100", /* an object without what is needed */
         "printf '\\014\\000\\000\\000{\"status\":0}' >&3; sleep 100",
         "exit 5",
     };

@@ -1,5 +1,5 @@
-/* test_sweep.c: the coordinator on the fake device with real children and a sink of the test's own: what is stored, in what
- * order, when it ends, and what becomes of it when something fails. */
+/* test_sweep.c: the coordinator on the fake device with real children and a sink of the test's own: what is stored, in
+ * what order, when it ends, and what becomes of it when something fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

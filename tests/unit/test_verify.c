@@ -1,5 +1,5 @@
-/* test_verify.c: verification finds what a wrong kernel does: one element off, not written, NaN, writes outside, the second
- * input set ignored, packed weights that were never packed. */
+/* test_verify.c: verification finds what a wrong kernel does: one element off, not written, NaN, writes outside, the
+ * second input set ignored, packed weights that were never packed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,8 @@ static int build(void **state)
 
 static int destroy(void **state)
 {
-    nt_guarded *all[] = {&world.in[0], &world.in[1], &world.weight[0], &world.weight[1], &world.out, &world.packed, &world.workspace};
+    nt_guarded *all[] = {&world.in[0], &world.in[1],  &world.weight[0], &world.weight[1],
+                         &world.out,   &world.packed, &world.workspace};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         nt_guarded_free(&checked.ops, checked.device, all[i]);
     for (int s = 0; s < SETS; s++) {
@@ -147,7 +148,8 @@ static void infinity_in_one(const nt_plan *plan, bool prepare, const nt_binding 
     out_of(b)[0] = -(float)INFINITY;
 }
 
-/* Leaves what stands there: of the first run on the second set that would be the first set's result, if nothing poisoned it. */
+/* Leaves what stands there: of the first run on the second set that would be the first set's result, if nothing
+ * poisoned it. */
 static void one_unwritten(const nt_plan *plan, bool prepare, const nt_binding *b)
 {
     float before = out_of(b)[10];
@@ -320,8 +322,14 @@ static void test_errors_come_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_right),         CASE(test_wrong_elements), CASE(test_error_of_a_wrong_one), CASE(test_both_sets_are_used),
-        CASE(test_writes_outside), CASE(test_preparation),   CASE(test_integers_are_exact),   CASE(test_errors_come_through),
+        CASE(test_right),
+        CASE(test_wrong_elements),
+        CASE(test_error_of_a_wrong_one),
+        CASE(test_both_sets_are_used),
+        CASE(test_writes_outside),
+        CASE(test_preparation),
+        CASE(test_integers_are_exact),
+        CASE(test_errors_come_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

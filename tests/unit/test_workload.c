@@ -1,5 +1,5 @@
-/* test_workload.c: the data of a problem: inputs that differ, references that are right, scales of int8, the ring, and what does
- * not fit. */
+/* test_workload.c: the data of a problem: inputs that differ, references that are right, scales of int8, the ring, and
+ * what does not fit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,8 @@
 
 static nt_problem problem_of(const char *shape, int64_t batch, nt_precision precision, nt_layout layout)
 {
-    nt_problem p = {.layer = "conv3x3", .batch = batch, .precision = precision, .layout = layout, .fill = NT_FILL_NORMAL};
+    nt_problem p = {
+        .layer = "conv3x3", .batch = batch, .precision = precision, .layout = layout, .fill = NT_FILL_NORMAL};
     assert_int_equal(nt_shape_parse(shape, &p.shape, NULL), NT_OK);
     return p;
 }
@@ -148,7 +149,8 @@ static void test_original_inputs(void **state)
             nt_workload *w = open_workload(&problem, 3, NT_HOT);
             double error = rounding_error(w);
             if (error < rows[i].least || error > rows[i].most)
-                fail_msg("%s: %g is not in [%g, %g]", nt_precisions[rows[i].precision].name, error, rows[i].least, rows[i].most);
+                fail_msg("%s: %g is not in [%g, %g]", nt_precisions[rows[i].precision].name, error, rows[i].least,
+                         rows[i].most);
             nt_workload_close(w);
         }
 }
@@ -312,13 +314,14 @@ static void test_ring_size(void **state)
 {
     (void)state;
     enum { MIB = 1 << 20 };
-    nt_problem small = problem_of("c=64,k=64,h=8,w=8", 1, NT_FP32, NT_NHWC); /* 176 KiB a slot */
+    nt_problem small = problem_of("c=64,k=64,h=8,w=8", 1, NT_FP32, NT_NHWC);   /* 176 KiB a slot */
     nt_problem big = problem_of("c=64,k=64,h=512,w=512", 4, NT_FP32, NT_NHWC); /* 512 MiB a slot */
     assert_true(slots(NT_DEVICE_CUDA, 50 * MIB, &small) == ceil(150 * 1024 / 176.0));
     assert_true(slots(NT_DEVICE_CPU, 50 * MIB, &small) == ceil(100 * 1024 / 176.0));
-    assert_true(slots(NT_DEVICE_CPU, (int64_t)2048 * MIB, &small) == 4096); /* 1 GiB would be 5958: also bounded by count */
-    assert_true(slots(NT_DEVICE_CPU, (int64_t)2048 * MIB, &big) == 2);      /* 1 GiB and not 4 */
-    assert_true(slots(NT_DEVICE_CUDA, 50 * MIB, &big) == 2);                /* never fewer */
+    assert_true(slots(NT_DEVICE_CPU, (int64_t)2048 * MIB, &small) ==
+                4096);                                                 /* 1 GiB would be 5958: also bounded by count */
+    assert_true(slots(NT_DEVICE_CPU, (int64_t)2048 * MIB, &big) == 2); /* 1 GiB and not 4 */
+    assert_true(slots(NT_DEVICE_CUDA, 50 * MIB, &big) == 2);           /* never fewer */
     assert_true(slots(NT_DEVICE_CUDA, NT_UNKNOWN, &small) == ceil(192 * 1024 / 176.0));
 }
 
@@ -345,12 +348,14 @@ static void test_target(void **state)
     for (size_t i = 0; i < target.ring_count; i++) {
         const unsigned char *packed = checked_at(target.ring[i].address[NT_ROLE_PACKED]);
         assert_true(packed[0] == 0x5c && packed[999] == 0x5c); /* in each slot, packed once */
-        assert_true(i == 0 || target.ring[i].address[NT_ROLE_PACKED] >= target.ring[i - 1].address[NT_ROLE_PACKED] + 1000);
+        assert_true(i == 0 ||
+                    target.ring[i].address[NT_ROLE_PACKED] >= target.ring[i - 1].address[NT_ROLE_PACKED] + 1000);
         assert_int_equal(target.ring[i].address[NT_ROLE_WORKSPACE], w->workspace.data);
     }
     plan.packed_bytes = 100000; /* the next plan needs more */
     assert_int_equal(nt_workload_target(w, NULL, &plan, &target, NULL), NT_OK);
-    assert_int_equal(((unsigned char *)checked_at(target.ring[target.ring_count - 1].address[NT_ROLE_PACKED]))[99999], 0x5c);
+    assert_int_equal(((unsigned char *)checked_at(target.ring[target.ring_count - 1].address[NT_ROLE_PACKED]))[99999],
+                     0x5c);
     nt_workload_close(w);
 }
 
