@@ -66,6 +66,8 @@ static nt_status read_all(nt_reader *reader, int64_t id, nt_shown *out, nt_error
     if (status == NT_OK)
         status = reader->runs(reader, keep_run, &search, err);
     out->run = search.found;
+    if (status == NT_OK)
+        status = nt_show_read_counters(reader, out, err);
     if (status == NT_OK && out->trial.outcome == NT_OUTCOME_OK)
         status = reader->samples(reader, id, &out->samples, err);
     return status;
@@ -75,6 +77,7 @@ static void release(nt_shown *shown)
 {
     json_decref(shown->row);
     json_decref(shown->run);
+    json_decref(shown->counters);
     nt_trial_done(&shown->trial);
     nt_samples_done(&shown->samples);
 }
@@ -89,6 +92,8 @@ static void print_json(const nt_shown *shown)
     json_object_set_new(document, "database", json_string(shown->path));
     json_object_update(document, shown->row);
     json_object_set_new(document, "sample_ns", samples);
+    json_object_set(document, "counters", shown->counters);
+    json_object_set_new(document, "advice", nt_show_advice_json(shown));
     json_object_set(document, "run_record", shown->run != NULL ? shown->run : json_null());
     nt_output_json(document);
 }

@@ -282,6 +282,7 @@ void nt_show_text(const nt_shown *shown, bool bold)
     show_errors(shown);
     show_resources(shown);
     show_conditions(shown);
+    nt_show_counters_text(shown);
     show_cost(shown);
     show_run(shown);
     show_samples(shown);

@@ -111,6 +111,10 @@ struct nt_reader {
     nt_status (*trial)(nt_reader *reader, int64_t id, nt_row_fn each, void *context, nt_error *err);
     nt_status (*samples)(nt_reader *reader, int64_t trial_id, nt_samples *out, nt_error *err);
     nt_status (*runs)(nt_reader *reader, nt_row_fn each, void *context, nt_error *err);
+    /* Counters of a trial, a row each: name, value, unit, source, passes, cache; by name. None is no error. */
+    nt_status (*counters)(nt_reader *reader, int64_t trial_id, nt_row_fn each, void *context, nt_error *err);
+    /* The device of a run with its limits and the peaks that run saw: one row, columns as nt_json_device names them. */
+    nt_status (*device)(nt_reader *reader, int64_t run_id, nt_row_fn each, void *context, nt_error *err);
     /* Any read-only SQL; anything that would write is refused with NT_USAGE. */
     nt_status (*query)(nt_reader *reader, const char *sql, nt_row_fn each, void *context, nt_error *err);
     void (*close)(nt_reader *reader);

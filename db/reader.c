@@ -193,6 +193,37 @@ static nt_status runs(nt_reader *base, nt_row_fn each, void *context, nt_error *
     return status;
 }
 
+/* Rows of a statement with one number in its WHERE. */
+static nt_status rows_of(reader *r, const char *sql, int64_t number, const char *doing, nt_row_fn each, void *context,
+                         nt_error *err)
+{
+    sqlite3_stmt *stmt;
+    int64_t rows;
+    nt_status status = nt_db_prepare(&r->db, sql, &stmt, doing, err);
+    if (status != NT_OK)
+        return status;
+    sqlite3_bind_int64(stmt, 1, number);
+    status = each_row(r, stmt, each, context, &rows, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static nt_status counters(nt_reader *base, int64_t trial_id, nt_row_fn each, void *context, nt_error *err)
+{
+    return rows_of(base->state,
+                   "SELECT name, value, unit, source, passes, cache FROM counter WHERE trial_id = ? ORDER BY name",
+                   trial_id, "reading counters", each, context, err);
+}
+
+static nt_status device(nt_reader *base, int64_t run_id, nt_row_fn each, void *context, nt_error *err)
+{
+    return rows_of(base->state,
+                   "SELECT d.*, e.driver, e.compiler, e.features, r.dram_peak_bytes_per_s, r.peak_flops, r.peak_source "
+                   "FROM run r JOIN device d ON d.id = r.device_id JOIN environment e ON e.id = r.environment_id "
+                   "WHERE r.id = ?",
+                   run_id, "reading a device", each, context, err);
+}
+
 /* ---- any SQL that reads ------------------------------------------------------------------------------------------ */
 
 static nt_status refuse(const reader *r, nt_error *err)
@@ -280,6 +311,8 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .trial = trial,
         .samples = samples,
         .runs = runs,
+        .counters = counters,
+        .device = device,
         .query = query,
         .close = close_reader,
     };
