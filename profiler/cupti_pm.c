@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "profiler/cupti_api.h"
@@ -18,10 +19,12 @@
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 
-/* Five milliseconds: twenty samples in the shortest frame, few enough to cost nothing, and short enough that no counter
- * of 32 bits can wrap (64 warps a cycle at 2 GHz need 33 ms). The image is small, because decoding costs by its size.
- */
-enum { SAMPLE_NS = 5000000, SAMPLE_CYCLES = 5000000, IMAGE_SAMPLES = 128, MOST_IMAGES = 64, OVERFLOW_CODE = 8 };
+/* Two samples in the shortest frame: turning one into numbers costs two milliseconds or more. No counter wraps in that
+ * time. The image is small, because clearing and decoding cost by its size. */
+enum { SAMPLE_NS = 50000000, SAMPLE_CYCLES = 50000000, IMAGE_SAMPLES = 16, MOST_IMAGES = 64, OVERFLOW_CODE = 8 };
+
+/* The share of a core that evaluating may take: beyond it samples are passed over, save one in each take. */
+static const double evaluate_share = 0.025, most_credit_s = 0.05;
 static const size_t buffer_bytes = (size_t)64 << 20;
 
 struct nt_pm {
@@ -31,10 +34,18 @@ struct nt_pm {
     nt_cupti_image data;
     bool running, first; /* first: the next sample is the first of its session */
     double sum[NT_PM_MOST], weight_ns[NT_PM_MOST], span_ns;
-    int64_t samples, rejected, lost;
+    int64_t samples, rejected, passed_over, lost;
+    double credit_s, credited_at_s; /* CPU time that evaluating may still take, and when it was last added to */
 };
 
 #define PARAMS(type, name) CUpti_##type##_Params name = {.structSize = CUpti_##type##_Params_STRUCT_SIZE}
+
+static double now_s(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
@@ -116,6 +127,8 @@ static nt_status start(nt_pm *pm, nt_error *err)
     int result = pm->api->pm_start(&params);
     pm->running = result == 0;
     pm->first = true;
+    pm->credited_at_s = now_s(CLOCK_MONOTONIC);
+    pm->credit_s = most_credit_s;
     return result == 0 ? NT_OK : nt_cupti_fail(err, result, "starting to sample counters");
 }
 
@@ -202,9 +215,27 @@ static void add_sample(nt_pm *pm, const double *values, double ns)
     pm->samples++;
 }
 
+static bool may_evaluate(nt_pm *pm)
+{
+    double now = now_s(CLOCK_MONOTONIC);
+    pm->credit_s = fmin(pm->credit_s + evaluate_share * (now - pm->credited_at_s), most_credit_s);
+    pm->credited_at_s = now;
+    return pm->credit_s > 0 || pm->samples == 0;
+}
+
+static nt_status evaluate(nt_pm *pm, size_t index, double ns, nt_error *err)
+{
+    double values[NT_PM_MOST], begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
+    nt_status status =
+        nt_cupti_host_evaluate(pm->plan.host, &pm->data, index, pm->plan.name, (size_t)pm->plan.count, values, err);
+    pm->credit_s -= now_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
+    if (status == NT_OK)
+        add_sample(pm, values, ns);
+    return status;
+}
+
 static nt_status read_sample(nt_pm *pm, size_t index, nt_error *err)
 {
-    double values[NT_PM_MOST];
     PARAMS(PmSampling_CounterData_GetSampleInfo, info);
     info.pPmSamplingObject = pm->object;
     info.pCounterDataImage = pm->data.bytes;
@@ -221,11 +252,10 @@ static nt_status read_sample(nt_pm *pm, size_t index, nt_error *err)
         pm->rejected++;
         return NT_OK;
     }
-    nt_status status =
-        nt_cupti_host_evaluate(pm->plan.host, &pm->data, index, pm->plan.name, (size_t)pm->plan.count, values, err);
-    if (status == NT_OK)
-        add_sample(pm, values, (double)(info.endTimestamp - info.startTimestamp));
-    return status;
+    if (may_evaluate(pm))
+        return evaluate(pm, index, (double)(info.endTimestamp - info.startTimestamp), err);
+    pm->passed_over++;
+    return NT_OK;
 }
 
 static nt_status read_image(nt_pm *pm, nt_error *err)
@@ -279,12 +309,13 @@ void nt_pm_take(nt_pm *pm, nt_pm_average *out)
         out->value[i] = pm->weight_ns[i] > 0 ? pm->sum[i] / pm->weight_ns[i] : (double)NAN;
     out->samples = pm->samples;
     out->rejected = pm->rejected;
+    out->passed_over = pm->passed_over;
     out->lost = pm->lost;
     out->span_s = pm->span_ns * 1e-9;
     memset(pm->sum, 0, sizeof pm->sum);
     memset(pm->weight_ns, 0, sizeof pm->weight_ns);
     pm->span_ns = 0;
-    pm->samples = pm->rejected = 0;
+    pm->samples = pm->rejected = pm->passed_over = 0;
 }
 
 const nt_pm_plan *nt_pm_plan_of(const nt_pm *pm)

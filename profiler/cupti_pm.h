@@ -1,4 +1,4 @@
-/* cupti_pm.h: CUPTI's PM sampling: counters of the whole GPU every few milliseconds, kernels of other processes
+/* cupti_pm.h: CUPTI's PM sampling: counters of the whole GPU twenty times a second, kernels of other processes
  * included. It holds the counters from open to close; whoever opens it owns the lock of device/counter_lock.h.
  *
  * The hardware writes into a buffer; decode fetches from it and adds up; take gives averages since the last take. The
@@ -14,6 +14,7 @@ typedef struct nt_pm nt_pm;
 typedef struct nt_pm_average {
     double value[NT_PM_MOST]; /* in the plan's order and the field's unit; NAN without a sample */
     int64_t samples;          /* averaged */
+    int64_t passed_over;      /* not evaluated, because that would have cost too much of a core */
     int64_t rejected;         /* with times that cannot be */
     int64_t lost;             /* overflows since the open */
     double span_s;            /* that the samples cover */

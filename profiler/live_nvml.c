@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "device/nvml.h"
@@ -13,10 +14,29 @@
 #include "device/nvml_usage.h"
 #include "profiler/live.h"
 
+/* Each question to NVML costs up to a millisecond, and its own values move five times a second at best (usage once or
+ * twice): asked more often than this, it would only take time. */
+static const double reading_every_s = 0.2, usage_every_s = 0.5, processes_every_s = 2;
+
 struct nt_live_source {
     nt_nvml_device device;
     nt_gpm *gpm; /* NULL for plain NVML */
+    double reading_at_s, usage_at_s, processes_at_s;
+    nt_nvml_reading reading;
+    nt_nvml_usage usage;
+    int process_count;
+    nt_live_process process[NT_LIVE_PROCESSES];
 };
+
+static bool is_due(double *last_s, double every_s)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now_s = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    bool due = now_s - *last_s >= every_s * 0.95; /* a frame may come a little early */
+    *last_s = due ? now_s : *last_s;
+    return due;
+}
 
 static nt_status open_nvml(const nt_device_info *device, nt_live_source **out, nt_error *err)
 {
@@ -60,14 +80,24 @@ static void name_process(nt_live_process *process)
         snprintf(process->user, sizeof process->user, "%u", (unsigned)about.st_uid);
 }
 
-static void read_processes(nt_nvml_device device, nt_live_frame *frame)
+static void read_processes(nt_live_source *source)
 {
     nt_nvml_process list[NT_LIVE_PROCESSES];
-    frame->process_count = nt_nvml_processes(device, list, NT_LIVE_PROCESSES);
-    for (int i = 0; i < frame->process_count; i++) {
-        frame->process[i] = (nt_live_process){.pid = list[i].pid, .memory_bytes = list[i].memory_bytes};
-        name_process(&frame->process[i]);
+    source->process_count = nt_nvml_processes(source->device, list, NT_LIVE_PROCESSES);
+    for (int i = 0; i < source->process_count; i++) {
+        source->process[i] = (nt_live_process){.pid = list[i].pid, .memory_bytes = list[i].memory_bytes};
+        name_process(&source->process[i]);
     }
+}
+
+static void ask(nt_live_source *source)
+{
+    if (is_due(&source->reading_at_s, reading_every_s))
+        nt_nvml_read(source->device, &source->reading);
+    if (is_due(&source->usage_at_s, usage_every_s))
+        nt_nvml_read_usage(source->device, &source->usage);
+    if (is_due(&source->processes_at_s, processes_every_s))
+        read_processes(source);
 }
 
 static double known(int64_t value)
@@ -77,11 +107,10 @@ static double known(int64_t value)
 
 static nt_status read_nvml(nt_live_source *source, nt_live_frame *frame, nt_error *err)
 {
-    nt_nvml_reading now;
-    nt_nvml_usage usage;
     (void)err;
-    nt_nvml_read(source->device, &now);
-    nt_nvml_read_usage(source->device, &usage);
+    ask(source);
+    const nt_nvml_reading now = source->reading;
+    const nt_nvml_usage usage = source->usage;
     const struct {
         nt_live_field field;
         double value;
@@ -98,7 +127,8 @@ static nt_status read_nvml(nt_live_source *source, nt_live_frame *frame, nt_erro
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         nt_live_set(frame, NT_LIVE_NVML, values[i].field, values[i].value);
     frame->throttle_mask = now.throttle_mask;
-    read_processes(source->device, frame);
+    frame->process_count = source->process_count;
+    memcpy(frame->process, source->process, sizeof frame->process);
     return NT_OK;
 }
 

@@ -2,17 +2,35 @@
  * as a sweep owns the device. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "device/counter_lock.h"
 #include "profiler/cupti_pm.h"
 #include "profiler/live.h"
 
+static const double decode_every_s = 2; /* between frames; the hardware's buffer holds far more */
+
 struct nt_live_source {
     char uuid[64];
     nt_counter_lock lock;
     nt_pm *pm;
+    double decoded_at_s;
 };
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static nt_status decode(nt_live_source *source, nt_error *err)
+{
+    source->decoded_at_s = now_s();
+    return nt_pm_decode(source->pm, err);
+}
 
 static void let_go(nt_live_source *source)
 {
@@ -30,6 +48,7 @@ static nt_status open_pm(const nt_device_info *device, nt_live_source **out, nt_
     if (status == NT_OK)
         status = nt_pm_open(device->ordinal, &source->pm, err);
     if (status == NT_OK) {
+        source->decoded_at_s = now_s();
         *out = source;
         return NT_OK;
     }
@@ -42,27 +61,48 @@ static nt_status poll_pm(nt_live_source *source, nt_error *err)
 {
     int64_t pid;
     if (!nt_device_is_swept(source->uuid, &pid))
-        return nt_pm_decode(source->pm, err);
+        return now_s() - source->decoded_at_s < decode_every_s ? NT_OK : decode(source, err);
     let_go(source);
     return nt_fail(err, NT_BUSY, "process %lld sweeps the device", (long long)pid);
+}
+
+/* A share is never far above 100 %: a value that is comes from a counter that cannot be trusted. */
+static double plausible(nt_live_field field, double value)
+{
+    const double most_pct = 105;
+    const char *name = nt_live_field_name(field), *end = strstr(name, "_pct");
+    return end != NULL && value > most_pct ? (double)NAN : value;
+}
+
+/* What the set left out, told from the rest. */
+static void derive(nt_live_frame *frame)
+{
+    double active = frame->value[NT_LIVE_SM_ACTIVE], dram = frame->value[NT_LIVE_DRAM];
+    double reads = frame->value[NT_LIVE_DRAM_READ_RATE], writes = frame->value[NT_LIVE_DRAM_WRITE_RATE];
+    if (active > 1)
+        nt_live_set(frame, NT_LIVE_PM, NT_LIVE_OCCUPANCY_ACTIVE, 100 * frame->value[NT_LIVE_OCCUPANCY] / active);
+    if (reads + writes > 0 && isnan(frame->value[NT_LIVE_DRAM_READ])) {
+        nt_live_set(frame, NT_LIVE_PM, NT_LIVE_DRAM_READ, dram * reads / (reads + writes));
+        nt_live_set(frame, NT_LIVE_PM, NT_LIVE_DRAM_WRITE, dram * writes / (reads + writes));
+    }
+    if (isnan(dram))
+        nt_live_set(frame, NT_LIVE_PM, NT_LIVE_DRAM,
+                    frame->value[NT_LIVE_DRAM_READ] + frame->value[NT_LIVE_DRAM_WRITE]);
 }
 
 static nt_status read_pm(nt_live_source *source, nt_live_frame *frame, nt_error *err)
 {
     nt_pm_average now;
-    nt_status status = nt_pm_decode(source->pm, err);
+    nt_status status = decode(source, err);
     if (status != NT_OK)
         return status;
     const nt_pm_plan *plan = nt_pm_plan_of(source->pm);
     nt_pm_take(source->pm, &now);
     for (int i = 0; i < plan->count; i++)
-        nt_live_set(frame, NT_LIVE_PM, plan->metric[i].field, now.value[i]);
-    double active = frame->value[NT_LIVE_SM_ACTIVE];
-    if (active > 1)
-        nt_live_set(frame, NT_LIVE_PM, NT_LIVE_OCCUPANCY_ACTIVE, 100 * frame->value[NT_LIVE_OCCUPANCY] / active);
+        nt_live_set(frame, NT_LIVE_PM, plan->metric[i].field, plausible(plan->metric[i].field, now.value[i]));
+    derive(frame);
     frame->samples = now.samples;
     frame->lost = now.lost;
-    frame->span_s = now.samples > 0 ? now.span_s : (double)NAN;
     return NT_OK;
 }
 

@@ -123,7 +123,7 @@ def judge(args, kind, folder):
         rate = load.rate(begin, end)
         loss = 100 * (1 - rate / statistics.mean(around))
         rate_hz = len(frames) / max(frames[-1]["time_unix_s"] - frames[0]["time_unix_s"], 1e-9) if len(frames) > 1 else 0
-        good = loss < MOST_LOSS_PCT and core_pct < MOST_CORE_PCT and code == 0 and len(frames) > 5 * args.seconds
+        good = loss < MOST_LOSS_PCT and core_pct < MOST_CORE_PCT and code == 0 and len(frames) > 8 * args.seconds
         short += not good
         print(f"  {kind} {source}: load {around[0]:.3f} {rate:.3f} {around[1]:.3f} launches/s, loss {loss:.2f} % "
               f"(bar {MOST_LOSS_PCT}); watcher {core_pct:.2f} % of a core (bar {MOST_CORE_PCT}), {len(frames)} frames at "

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cupti_target.h>
 
@@ -31,6 +32,7 @@ static struct {
     int decodes, at; /* script and place in it; behind its end nothing is left to decode */
     const scripted_decode *image;
     int enabled, running, starts, hosts, fail_at, calls, fail_with;
+    int evaluate_ms; /* CPU time that evaluating a sample takes */
 } play;
 
 /* Every call counts; the one numbered fail_at answers fail_with. */
@@ -161,6 +163,9 @@ static int passes(void *params)
 
 static int evaluate(void *params)
 {
+    clock_t until = clock() + (clock_t)play.evaluate_ms * (CLOCKS_PER_SEC / 1000);
+    while (play.evaluate_ms > 0 && clock() < until)
+        continue;
     size_t *p = params;
     double *values = ((double **)params)[VALUES];
     for (size_t i = 0; i < p[METRICS]; i++)

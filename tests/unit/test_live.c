@@ -83,7 +83,9 @@ static void processes_are_listed_once_with_their_user(void **state)
     assert_string_not_equal(frame.process[0].user, "");
     assert_int_equal(frame.process[1].memory_bytes, NT_UNKNOWN);
     assert_string_equal(frame.process[1].user, ""); /* of another machine, as seen from a container */
+    nt_live_close(live);
     setenv("FAKE_PROCESSES", "3", 1);
+    assert_int_equal(nt_live_open(&info, NT_LIVE_NVML, &live, &err), NT_OK);
     next_frame(live, 0, &frame);
     assert_int_equal(frame.process_count, -1);
     unsetenv("FAKE_PROCESSES");
@@ -294,15 +296,46 @@ static void pm_values_and_their_source(void **state)
     (void)state;
     nt_live *live = open_pm();
     nt_live_frame frame;
-    next_frame(live, 0.3, &frame);
+    next_frame(live, 0.1, &frame);
+    assert_true(frame.samples == 0 && isnan(frame.value[NT_LIVE_SM_ACTIVE])); /* the first sample is none */
+    next_frame(live, 0.1, &frame);
     assert_close(frame.value[NT_LIVE_SM_ACTIVE], 50, 1e-12);
     assert_close(frame.value[NT_LIVE_OCCUPANCY_ACTIVE], 100, 1e-12);
     assert_close(frame.value[NT_LIVE_SM_CLOCK], 50e-6, 1e-12);
     assert_int_equal(frame.source[NT_LIVE_SM_CLOCK], NT_LIVE_PM);
     assert_int_equal(frame.source[NT_LIVE_POWER], NT_LIVE_NVML);
-    assert_true(frame.samples >= 2);
+    assert_int_equal(frame.samples, 1);
+    assert_close(frame.value[NT_LIVE_DRAM_READ], 25, 1e-12); /* half of the traffic is half of the share */
+    assert_close(frame.value[NT_LIVE_DRAM], 50, 1e-12);
     nt_live_close(live);
     assert_int_equal(play.enabled, 0);
+}
+
+static int decode_nonsense(void *params)
+{
+    int code = decode_steadily(params);
+    ((scripted_decode *)(uintptr_t)play.image)->sample[0].value = 1311;
+    return code;
+}
+
+/* A share of 1311 % is no share. */
+static void pm_believes_no_impossible_share(void **state)
+{
+    (void)state;
+    nt_live *live = open_pm();
+    nt_live_frame frame;
+    nt_cupti_api api = fake_cupti;
+    api.pm_decode = decode_nonsense;
+    nt_live_close(live);
+    nt_cupti_api_use(&api);
+    nt_device_info info = gpu();
+    assert_int_equal(nt_live_open(&info, NT_LIVE_PM, &live, NULL), NT_OK);
+    next_frame(live, 0.1, &frame);
+    next_frame(live, 0.1, &frame);
+    assert_int_equal(frame.samples, 1);
+    assert_true(isnan(frame.value[NT_LIVE_TENSOR]));
+    assert_close(frame.value[NT_LIVE_SM_CLOCK], 1311e-6, 1e-12);
+    nt_live_close(live);
 }
 
 static void pm_gives_way_to_a_sweep_and_comes_back(void **state)
@@ -361,8 +394,9 @@ static void two_samplers_are_one_too_many(void **state)
     nt_cupti_api_use(NULL);
 }
 
-#define PM_TESTS                                                                                            \
-    cmocka_unit_test(pm_values_and_their_source), cmocka_unit_test(pm_gives_way_to_a_sweep_and_comes_back), \
+#define PM_TESTS                                                                                     \
+    cmocka_unit_test(pm_values_and_their_source), cmocka_unit_test(pm_believes_no_impossible_share), \
+        cmocka_unit_test(pm_gives_way_to_a_sweep_and_comes_back),                                    \
         cmocka_unit_test(pm_waits_for_a_sweep_that_runs_already), cmocka_unit_test(two_samplers_are_one_too_many),
 #else
 #define PM_TESTS
