@@ -1,11 +1,12 @@
-/* strategies.c: every search strategy. Adding one is a line here and its extern in strategy.h. */
+/* strategies.c: every search strategy, from the list in strategy.h, and finding one by its word. */
 #include "autotune/strategy.h"
 
 #include <string.h>
 
 const nt_strategy *const nt_strategies[] = {
-    &nt_strategy_random,
-    &nt_strategy_exhaustive,
+#define X(name) &nt_strategy_##name,
+    NT_STRATEGY_MAP(X)
+#undef X
 };
 const int nt_strategy_count = sizeof nt_strategies / sizeof nt_strategies[0];
 

@@ -5,7 +5,7 @@
  * it is told, and nothing else: no clock, no device, no file. Given the same setup and the same answers in the same
  * order it asks the same candidates.
  *
- * To add one: a file with a const nt_strategy, and its row in strategies.c. */
+ * To add one: a file with a const nt_strategy, and its word in the list below. */
 #ifndef NT_STRATEGY_H
 #define NT_STRATEGY_H
 
@@ -51,12 +51,18 @@ typedef struct nt_strategy {
     void (*destroy)(void *state); /* NULL allowed */
 } nt_strategy;
 
-extern const nt_strategy *const nt_strategies[]; /* the first is the default */
+/* Every strategy, the default first: its word on the command line and the end of its row's name. */
+#define NT_STRATEGY_DEFAULT(X) X(random)
+#define NT_STRATEGY_OTHERS(X) X(exhaustive) X(local) X(annealing) X(genetic) X(evolution) X(swarm)
+#define NT_STRATEGY_MAP(X) NT_STRATEGY_DEFAULT(X) NT_STRATEGY_OTHERS(X)
+
+#define X(name) extern const nt_strategy nt_strategy_##name;
+NT_STRATEGY_MAP(X)
+#undef X
+extern const nt_strategy *const nt_strategies[]; /* in that order */
 extern const int nt_strategy_count;
 
 /* NT_USAGE with the nearest and all names; NULL gives the default. */
 nt_status nt_strategy_find(const char *name, const nt_strategy **out, nt_error *err);
-
-extern const nt_strategy nt_strategy_random, nt_strategy_exhaustive;
 
 #endif

@@ -19,6 +19,9 @@ static const char *const caches[] = {"cold", "hot", "both", NULL};
 
 static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
 
+#define WORD(name) #name
+#define AND_WORD(name) ", " #name
+
 const nt_option nt_sweep_option_rows[] = {
     {.name = "device",
      .kind = NT_OPTION_TEXT,
@@ -54,7 +57,10 @@ const nt_option nt_sweep_option_rows[] = {
      .kind = NT_OPTION_TEXT,
      .argument = "EXPR",
      .help = "keep configurations for which EXPR is true: --where 'tile_m * tile_n >= 4096'"},
-    {.name = "strategy", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "random, exhaustive (default random)"},
+    {.name = "strategy",
+     .kind = NT_OPTION_TEXT,
+     .argument = "NAME",
+     .help = NT_STRATEGY_DEFAULT(WORD) NT_STRATEGY_OTHERS(AND_WORD) " (default " NT_STRATEGY_DEFAULT(WORD) ")"},
     {.name = "budget",
      .kind = NT_OPTION_BUDGET,
      .argument = "N|TIME",
@@ -107,6 +113,9 @@ const nt_option nt_sweep_option_rows[] = {
     {.name = "dry-run", .kind = NT_OPTION_FLAG, .help = "print the spaces and what prunes them, run nothing"},
     {.name = NULL},
 };
+
+#undef WORD
+#undef AND_WORD
 
 static char *keep(nt_sweep_parts *parts, char *text)
 {
