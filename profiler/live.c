@@ -11,7 +11,7 @@
 #include "core/mem.h"
 #include "device/counter_lock.h"
 
-static const double step_s = 0.1, retry_s = 1.0;
+static const double step_s = 0.1, retry_s = 1.0, base_every_s = 0.5;
 
 static const nt_live_ops *const all_ops[NT_LIVE_KINDS] = {
     [NT_LIVE_GPM] = &nt_live_gpm_ops,
@@ -30,8 +30,10 @@ struct nt_live {
     nt_device_info device;
     bool waits_for_pm; /* pm was asked for and a sweep has the device */
     double retry_at_s;
-    opened main, base; /* base: plain NVML below another source */
-    double last_s;     /* when the last frame was taken */
+    opened main, base;        /* base: plain NVML below another source */
+    nt_live_frame base_frame; /* as last read: what it holds moves slowly, and asking costs */
+    double base_at_s;
+    double last_s; /* when the last frame was taken */
     nt_str note;
 };
 
@@ -107,6 +109,7 @@ nt_status nt_live_open(const nt_device_info *device, int wanted, nt_live **out, 
     live->base.ops = &nt_live_nvml_ops;
     if (!needs_base || live->base.ops->open(device, &live->base.source, NULL) != NT_OK)
         live->base.ops = NULL;
+    nt_live_frame_init(&live->base_frame);
     live->last_s = now_s(CLOCK_MONOTONIC);
     *out = live;
     return NT_OK;
@@ -213,9 +216,13 @@ nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const v
 
 nt_status nt_live_read(nt_live *live, nt_live_frame *out, nt_error *err)
 {
-    nt_live_frame_init(out);
-    if (live->base.ops != NULL)
-        live->base.ops->read(live->base.source, out, NULL);
+    double begin = now_s(CLOCK_MONOTONIC);
+    if (live->base.ops != NULL && begin - live->base_at_s >= base_every_s) {
+        nt_live_frame_init(&live->base_frame);
+        live->base.ops->read(live->base.source, &live->base_frame, NULL);
+        live->base_at_s = begin;
+    }
+    *out = live->base_frame;
     nt_status status = live->main.ops->read(live->main.source, out, err);
     double now = now_s(CLOCK_MONOTONIC);
     out->unix_s = now_s(CLOCK_REALTIME);
