@@ -193,25 +193,37 @@ static json_t *result(const nt_metric_plan *plan, const item *it, const json_t *
     return out;
 }
 
-static nt_status one_group(nt_counter_worker *worker, const json_t *items, size_t *next, json_t *out, size_t *lost,
-                           nt_error *err)
+/* What has been done of a request. */
+typedef struct progress {
+    size_t next, lost; /* item to load next; item that lost the device, SIZE_MAX: none or not known */
+    double load_ms, count_ms;
+    json_t *out;
+} progress;
+
+static nt_status one_group(nt_counter_worker *worker, const json_t *items, progress *p, nt_error *err)
 {
     const nt_metric_plan *plan = nt_counters_plan(worker->counters);
     group *g = nt_alloc_zero(1, sizeof *g);
     double *values = nt_alloc_zero(NT_COUNTERS_BATCH * plan->count, sizeof *values);
-    nt_status status = load(worker, items, *next, g, err);
+    double begin = now_ms();
+    size_t lost = SIZE_MAX;
+    nt_status status = load(worker, items, p->next, g, err);
     if (status == NT_OK)
         status = get_all_ready(&worker->base, g, err);
+    double loaded = now_ms();
     if (status == NT_OK)
-        status = count(worker, g, values, lost, err);
+        status = count(worker, g, values, &lost, err);
+    double counted = now_ms();
     const double *at = values;
     for (size_t i = 0; status == NT_OK && i < g->count; i++)
-        json_array_append_new(out, result(plan, &g->item[i], json_array_get(items, *next + i), &at));
-    if (status == NT_DEVICE_LOST && *lost < g->count)
-        *lost += *next;
+        json_array_append_new(p->out, result(plan, &g->item[i], json_array_get(items, p->next + i), &at));
+    if (lost < g->count)
+        p->lost = p->next + lost;
     if (status != NT_DEVICE_LOST)
         unload(worker, g);
-    *next += g->count;
+    p->next += g->count;
+    p->count_ms += counted - loaded;
+    p->load_ms += loaded - begin + now_ms() - counted;
     free(values);
     free(g);
     return status;
@@ -223,19 +235,20 @@ nt_status nt__counter_batch(nt_counter_worker *worker, const json_t *request, js
     if (!json_is_array(items))
         return nt_fail(err, NT_CORRUPT, "a request for counters has no items");
     double begin = now_ms();
-    json_t *out = json_array();
-    size_t next = 0, lost = SIZE_MAX;
+    progress p = {.lost = SIZE_MAX, .out = json_array()};
     nt_status status = NT_OK;
-    while (status == NT_OK && next < json_array_size(items))
-        status = one_group(worker, items, &next, out, &lost, err);
-    if (status == NT_DEVICE_LOST && lost < json_array_size(items)) {
-        json_t *trial = json_object_get(json_array_get(items, lost), "trial");
+    while (status == NT_OK && p.next < json_array_size(items))
+        status = one_group(worker, items, &p, err);
+    if (p.lost < json_array_size(items)) {
+        json_t *trial = json_object_get(json_array_get(items, p.lost), "trial");
         json_object_set(reply, "trial", trial != NULL ? trial : json_null());
     }
     json_object_set_new(reply, "ms", nt_json_real(now_ms() - begin));
+    json_object_set_new(reply, "load_ms", nt_json_real(p.load_ms));
+    json_object_set_new(reply, "count_ms", nt_json_real(p.count_ms));
     json_object_set_new(reply, "cache", json_string(nt_cache_mode_name(worker->base.cache)));
     json_object_set_new(reply, "passes", json_integer(nt_counters_passes(worker->counters)));
-    json_object_set_new(reply, "counters", out);
+    json_object_set_new(reply, "counters", p.out);
     worker->base.last_work_s = now_ms() * 1e-3;
     return status;
 }

@@ -20,8 +20,8 @@ static json_t *metrics_reply(const nt_metric_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const nt_metric *metric = &plan->metric[i];
         json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "name", metric->name, "unit",
-                                              nt_json_text(metric->unit), "counter", nt_json_text(metric->counter), "what",
-                                              nt_json_text(metric->what)));
+                                              nt_json_text(metric->unit), "counter", nt_json_text(metric->counter),
+                                              "what", nt_json_text(metric->what)));
     }
     return list;
 }
@@ -99,7 +99,8 @@ static nt_status op_problem(nt_counter_worker *worker, const json_t *request, js
     nt_workload_close(base->workload);
     base->workload = NULL;
     base->cache = (nt_cache_mode)nt_cache_mode_find(cache);
-    status = nt_workload_open(base->ops, base->device, &problem, (uint64_t)seed, base->cache, &base->workload, err);
+    status = nt_workload_open_unchecked(base->ops, base->device, &problem, (uint64_t)seed, base->cache, &base->workload,
+                                        err);
     if (status != NT_OK)
         return status;
     json_object_set_new(reply, "ms", nt_json_real(base->workload->reference_ms));

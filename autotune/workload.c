@@ -169,23 +169,28 @@ static nt_status check_fits(nt_workload *w, nt_error *err)
     return nt_workload_check_fits(w->ops->info(w->device), &w->problem, &w->extents, w->cache, (double)available, err);
 }
 
-nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
-                           nt_cache_mode cache, nt_workload **out, nt_error *err)
+static nt_status fill_workload(nt_workload *w, bool references, nt_error *err)
 {
-    nt_workload *w = nt_alloc_zero(1, sizeof *w);
-    *w = (nt_workload){.ops = ops, .device = device, .problem = *problem, .seed = seed, .cache = cache};
-    double begin = now_ms();
-    w->layer = nt_layer_find(problem->layer);
-    nt_status status = w->layer != NULL ? w->layer->extents(problem, &w->extents, err)
-                                        : nt_fail(err, NT_USAGE, "unknown layer '%s'", problem->layer);
+    w->layer = nt_layer_find(w->problem.layer);
+    nt_status status = w->layer != NULL ? w->layer->extents(&w->problem, &w->extents, err)
+                                        : nt_fail(err, NT_USAGE, "unknown layer '%s'", w->problem.layer);
     if (status == NT_OK)
         status = check_fits(w, err);
-    if (status == NT_OK)
+    if (status == NT_OK && references)
         status = load_reference(w, err);
-    for (int i = 0; status == NT_OK && i < NT_CHECK_SETS; i++)
-        status = nt__inputs_make(w, &w->set[i], seed * SEEDS + (uint64_t)i, err);
-    if (status == NT_OK)
-        status = make_ring(w, err);
+    for (int i = 0; status == NT_OK && references && i < NT_CHECK_SETS; i++)
+        status = nt__inputs_make(w, &w->set[i], w->seed * SEEDS + (uint64_t)i, err);
+    if (status == NT_OK && !references)
+        status = nt__inputs_draw(w, &w->set[0], w->seed * SEEDS, err);
+    return status == NT_OK ? make_ring(w, err) : status;
+}
+
+static nt_status open_workload(nt_workload like, bool references, nt_workload **out, nt_error *err)
+{
+    nt_workload *w = nt_alloc_zero(1, sizeof *w);
+    *w = like;
+    double begin = now_ms();
+    nt_status status = fill_workload(w, references, err);
     w->reference_ms = now_ms() - begin;
     if (status != NT_OK) {
         nt_workload_close(w);
@@ -193,6 +198,20 @@ nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt
     }
     *out = w;
     return status;
+}
+
+nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
+                           nt_cache_mode cache, nt_workload **out, nt_error *err)
+{
+    nt_workload like = {.ops = ops, .device = device, .problem = *problem, .seed = seed, .cache = cache};
+    return open_workload(like, true, out, err);
+}
+
+nt_status nt_workload_open_unchecked(const nt_device_ops *ops, nt_device *device, const nt_problem *problem,
+                                     uint64_t seed, nt_cache_mode cache, nt_workload **out, nt_error *err)
+{
+    nt_workload like = {.ops = ops, .device = device, .problem = *problem, .seed = seed, .cache = cache};
+    return open_workload(like, false, out, err);
 }
 
 void nt_workload_close(nt_workload *w)

@@ -52,6 +52,9 @@ nt_status nt_workload_check_fits(const nt_device_info *info, const nt_problem *p
 /* NT_USAGE when it does not fit what is free now. */
 nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
                            nt_cache_mode cache, nt_workload **out, nt_error *err);
+/* Ring and inputs without references, for what runs plans that were verified before; nt_workload_verify is not allowed. */
+nt_status nt_workload_open_unchecked(const nt_device_ops *ops, nt_device *device, const nt_problem *problem,
+                                     uint64_t seed, nt_cache_mode cache, nt_workload **out, nt_error *err);
 void nt_workload_close(nt_workload *workload);
 
 /* Verifies a plan on both sets, or on the fresh set (made from another seed when first asked for). */

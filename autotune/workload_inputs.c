@@ -219,6 +219,14 @@ nt_status nt__inputs_make(nt_workload *w, nt_input_set *set, uint64_t seed, nt_e
     return status;
 }
 
+nt_status nt__inputs_draw(nt_workload *w, nt_input_set *set, uint64_t seed, nt_error *err)
+{
+    draw_inputs(w, set, seed);
+    nt_status status = put_inputs(w, set, err);
+    free_host(set);
+    return status;
+}
+
 void nt__inputs_free(nt_workload *w, nt_input_set *set)
 {
     nt_guarded_free(w->ops, w->device, &set->in);

@@ -9,6 +9,8 @@
 
 /* Fills an empty set. What was made before an error is freed by nt__inputs_free. */
 nt_status nt__inputs_make(nt_workload *w, nt_input_set *set, uint64_t seed, nt_error *err);
+/* The same without references: data to run on, not to check against. */
+nt_status nt__inputs_draw(nt_workload *w, nt_input_set *set, uint64_t seed, nt_error *err);
 void nt__inputs_free(nt_workload *w, nt_input_set *set);
 
 /* Makes the magnitudes of another algorithm's error bound where they are missing. */

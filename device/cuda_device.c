@@ -111,6 +111,7 @@ const nt_device_ops nt_device_cuda_ops = {
     .compare = nt_cuda_compare,
     .conditions_begin = nt_cuda_conditions_begin,
     .conditions_end = nt_cuda_conditions_end,
+    .launch = nt_cuda_launch,
 };
 
 #else /* no cuda.h at build time: nothing can be opened, so the functions that need an open device are left out */

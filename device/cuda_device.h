@@ -111,6 +111,8 @@ nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stag
 /* Puts stage `index` on the stream. Returns the driver's code, so that the caller can tidy up before it reports. */
 CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int index, const nt_binding *binding);
 nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error *err);
+nt_status nt_cuda_launch(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,
+                         nt_error *err);
 nt_status nt_cuda_run(nt_device *device, nt_module *module, const nt_plan *plan, bool prepare,
                       const nt_binding *binding, double *elapsed_ns, nt_error *err);
 

@@ -164,6 +164,14 @@ static nt_status enqueue_all(nt_device *device, const nt_cuda_stages *stages, co
     return NT_OK;
 }
 
+nt_status nt_cuda_launch(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,
+                         nt_error *err)
+{
+    nt_cuda_stages stages = {0};
+    nt_status status = nt_cuda_stages_get(device, module, plan->stage, plan->stage_count, &stages, err);
+    return status == NT_OK ? enqueue_all(device, &stages, binding, err) : status;
+}
+
 nt_status nt_cuda_run(nt_device *device, nt_module *module, const nt_plan *plan, bool prepare,
                       const nt_binding *binding, double *elapsed_ns, nt_error *err)
 {

@@ -103,6 +103,11 @@ typedef struct nt_device_ops {
     /* Clocks, temperature, power now (NVML on cuda); NULL where the kind has nothing to say. */
     void (*conditions_begin)(nt_device *device);
     void (*conditions_end)(nt_device *device, nt_conditions *out);
+
+    /* The timed stages once, without waiting: what goes wrong on the device shows in the next call that waits. NULL where
+     * the kind has only run(). */
+    nt_status (*launch)(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,
+                        nt_error *err);
 } nt_device_ops;
 
 extern const nt_device_ops nt_device_cpu_ops, nt_device_cuda_ops, nt_device_fake_ops;

@@ -1,9 +1,10 @@
-/* counters.c: see counters.h. The order of launches is all that ties a counted range to its plan, so it is kept as a list,
- * and the number of ranges is compared with it before any value is believed. */
+/* counters.c: see counters.h. The order of launches is all that ties a counted range to its plan, so it is kept as a
+ * list, and the number of ranges is compared with it before any value is believed. */
 #include "profiler/counters.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "device/cuda_device.h"
@@ -21,6 +22,7 @@ struct nt_counters {
     size_t sweep_bytes;
     double *range_values; /* of one range, by counter */
     double *weight;       /* [NT_COUNTERS_BATCH * metrics] */
+    nt_counters_cost cost;
 };
 
 typedef struct request {
@@ -40,6 +42,13 @@ typedef struct batch {
         bool counted;
     } owner[RANGES];
 } batch;
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
 
 /* ---- open, close ---- */
 
@@ -73,8 +82,8 @@ static nt_status take_counters(nt_counters *counters, const nt_cupti_target *tar
     return status;
 }
 
-/* Asking what the device gives of its chip's counters takes half a second, so it is done only where the whole list of the
- * chip was refused: some virtual machines and settings keep counters back. */
+/* Asking what the device gives of its chip's counters takes half a second, so it is done only where the whole list of
+ * the chip was refused: some virtual machines and settings keep counters back. */
 static nt_status prepare(nt_counters *counters, const request *wanted, nt_error *err)
 {
     nt_cupti_target target;
@@ -142,6 +151,11 @@ size_t nt_counters_count(const nt_counters *counters)
     return counters->plan->count;
 }
 
+nt_counters_cost nt_counters_spent(const nt_counters *counters)
+{
+    return counters->cost;
+}
+
 /* ---- which launches are counted together ---- */
 
 static size_t launches_of(const nt_plan *plan, bool zeroing)
@@ -180,16 +194,19 @@ static void assign(batch *b, bool zeroing)
 
 /* ---- running ---- */
 
-static nt_status run_once(const nt_target *target, bool move_on, nt_error *err)
+/* Runs the target on its next set, or on the one that is up when it does not move on. */
+static nt_status run_once(const nt_target *target, bool move_on, bool wait, nt_error *err)
 {
     const nt_binding *binding = &target->ring[*target->position % target->ring_count];
     if (move_on)
         ++*target->position;
+    if (!wait && target->ops->launch != NULL)
+        return target->ops->launch(target->device, target->module, target->plan, binding, err);
     return target->ops->run(target->device, target->module, target->plan, false, binding, NULL, err);
 }
 
-/* Reads memory that nobody else uses, so that the caches hold it and nothing of the plans. Reading leaves nothing behind
- * that a plan would have to write back. */
+/* Reads memory that nobody else uses, so that the caches hold it and nothing of the plans. Reading leaves nothing
+ * behind that a plan would have to write back. */
 static nt_status sweep_caches(nt_counters *counters, nt_error *err)
 {
     const nt_device_info *info = counters->ops->info(counters->device);
@@ -201,22 +218,43 @@ static nt_status sweep_caches(nt_counters *counters, nt_error *err)
             status = counters->ops->fill(counters->device, counters->sweep, 0, counters->sweep_bytes, err);
     }
     size_t changed;
-    return status == NT_OK
-               ? counters->ops->count_changed(counters->device, counters->sweep, 0, counters->sweep_bytes, &changed, err)
-               : status;
+    return status == NT_OK ? counters->ops->count_changed(counters->device, counters->sweep, 0, counters->sweep_bytes,
+                                                          &changed, err)
+                           : status;
 }
 
-static nt_status run_pass(const batch *b, size_t *failed, nt_error *err)
+/* All of a batch once. Waiting after each tells whose fault a fault is; otherwise only the last waits, and one that
+ * shows there is nobody's. */
+static nt_status run_pass(const batch *b, bool wait, size_t *failed, nt_error *err)
 {
     for (size_t i = 0; i < b->count; i++)
         for (int run = 1; run <= b->runs; run++) {
-            nt_status status = run_once(&b->target[i], run == b->runs, err);
+            bool last = i + 1 == b->count && run == b->runs;
+            nt_status status = run_once(&b->target[i], run == b->runs, wait || last, err);
             if (status == NT_OK)
                 continue;
-            *failed = i;
+            bool waited = wait || b->target[i].ops->launch == NULL;
+            if (waited || status != NT_DEVICE_LOST || b->count == 1)
+                *failed = i;
             return status;
         }
     return NT_OK;
+}
+
+static nt_status count_pass(nt_counters *counters, const batch *b, bool *more, size_t *failed, nt_error *err)
+{
+    nt_error second;
+    double begin = now_ms();
+    nt_status status = nt_cupti_range_start(counters->session, err);
+    if (status != NT_OK)
+        return status;
+    double started = now_ms();
+    status = run_pass(b, false, failed, err);
+    double ran = now_ms();
+    nt_status stopped = nt_cupti_range_stop(counters->session, more, status == NT_OK ? err : &second);
+    counters->cost.start_stop_ms += started - begin + now_ms() - ran;
+    counters->cost.launch_ms += ran - started;
+    return status == NT_OK ? stopped : status;
 }
 
 /* Launches each plan until the profiler has all its passes. The first round goes uncounted: what a first launch alone
@@ -224,29 +262,27 @@ static nt_status run_pass(const batch *b, size_t *failed, nt_error *err)
 static nt_status run_batch(nt_counters *counters, const batch *b, nt_cache_mode cache, size_t *failed, nt_error *err)
 {
     nt_status status = nt_cupti_range_reset(counters->session, err);
+    double begin = now_ms();
     if (status == NT_OK)
-        status = run_pass(b, failed, err);
+        status = run_pass(b, true, failed, err);
+    counters->cost.first_ms += now_ms() - begin;
     bool more = true;
     for (int pass = 0; status == NT_OK && more; pass++) {
         if (pass > 2 * counters->plan->passes)
-            return nt_fail(err, NT_FAILED, "CUPTI asks for more than the %d passes it announced", counters->plan->passes);
+            return nt_fail(err, NT_FAILED, "CUPTI asks for more than the %d passes it announced",
+                           counters->plan->passes);
         if (cache == NT_COLD)
             status = sweep_caches(counters, err);
         if (status == NT_OK)
-            status = nt_cupti_range_start(counters->session, err);
-        if (status != NT_OK)
-            break;
-        status = run_pass(b, failed, err);
-        nt_error second;
-        nt_status stopped = nt_cupti_range_stop(counters->session, &more, status == NT_OK ? err : &second);
-        status = status == NT_OK ? stopped : status;
+            status = count_pass(counters, b, &more, failed, err);
     }
     return status;
 }
 
 /* ---- from ranges to values ---- */
 
-/* Adds one range to its target. A weighted value that is not a number (a ratio of nothing) says nothing about the range. */
+/* Adds one range to its target. A weighted value that is not a number (a ratio of nothing) says nothing about the
+ * range. */
 static void add_range(const nt_counters *counters, const double *range, double *value, double *weight)
 {
     const nt_metric_plan *plan = counters->plan;
@@ -290,6 +326,7 @@ static nt_status collect_batch(nt_counters *counters, batch *b, nt_cache_mode ca
 {
     size_t ranges = 0, dropped = 0;
     nt_status status = run_batch(counters, b, cache, failed, err);
+    double begin = now_ms();
     if (status == NT_OK)
         status = nt_cupti_range_decode(counters->session, &ranges, &dropped, err);
     if (status != NT_OK)
@@ -303,7 +340,9 @@ static nt_status collect_batch(nt_counters *counters, batch *b, nt_cache_mode ca
         nt_hint(err, "no value of this batch is kept, since none can be told from the others");
         return NT_FAILED;
     }
-    return read_ranges(counters, b, values, err);
+    status = read_ranges(counters, b, values, err);
+    counters->cost.read_ms += now_ms() - begin;
+    return status;
 }
 
 nt_status nt_counters_collect(nt_counters *counters, const nt_target *targets, size_t count, nt_cache_mode cache,

@@ -10,10 +10,9 @@
 #include "core/record.h"
 #include "device/cuda_library.h"
 
-static const nt_symbol symbols[] = {
-    {"cuptiGetVersion", offsetof(nt_cupti_api, version), false},
+static const nt_symbol symbols[] = {{"cuptiGetVersion", offsetof(nt_cupti_api, version), false},
 #define X(field, symbol, optional) {#symbol, offsetof(nt_cupti_api, field), optional},
-    NT_CUPTI_FUNCTIONS(X)
+                                    NT_CUPTI_FUNCTIONS(X)
 #undef X
 };
 

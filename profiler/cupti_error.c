@@ -9,8 +9,9 @@ static const char privileges_hint[] =
     "the driver keeps counters for administrators: load it with NVreg_RestrictProfilingToAdminUsers=0 (a line "
     "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in /etc/modprobe.d, then reboot), or run with "
     "CAP_SYS_ADMIN (in a container: --cap-add SYS_ADMIN)";
-static const char busy_hint[] = "another tool holds the counters: end ncu, nsys or a second nntune, and pause DCGM with "
-                                "`dcgmi profile --pause` (`--resume` gives them back)";
+static const char busy_hint[] =
+    "another tool holds the counters: end ncu, nsys or a second nntune, and pause DCGM with "
+    "`dcgmi profile --pause` (`--resume` gives them back)";
 static const char virtual_hint[] = "let the host's administrator enable profiling for this virtual GPU, or measure on "
                                    "the bare machine; times need no counters and go on";
 static const char order_hint[] = "this is a mistake in nntune: report it with the command that led to it";

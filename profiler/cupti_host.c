@@ -130,9 +130,9 @@ nt_status nt_cupti_host_add(nt_cupti_host *host, const char *const *names, size_
     params.ppMetricNames = (const char **)names; /* read only, whatever the prototype says */
     params.numMetrics = count;
     int result = host->api->host_add(&params);
-    return result == 0 ? NT_OK
-                       : nt_cupti_fail(err, result, "configuring %zu metrics, '%s' first", count,
-                                       count > 0 ? names[0] : "");
+    return result == 0
+               ? NT_OK
+               : nt_cupti_fail(err, result, "configuring %zu metrics, '%s' first", count, count > 0 ? names[0] : "");
 }
 
 static int count_passes(const nt_cupti_host *host, const nt_cupti_image *image, int *passes)

@@ -45,7 +45,8 @@ nt_status nt_cupti_host_base(nt_cupti_host *host, int type, const char *const **
 nt_status nt_cupti_host_sub(nt_cupti_host *host, int type, const char *name, const char *const **names, size_t *count,
                             nt_error *err);
 
-/* NT_NOT_FOUND for a name that the chip does not know. A name that lacks its roll-up passes here and fails to be added. */
+/* NT_NOT_FOUND for a name that the chip does not know. A name that lacks its roll-up passes here and fails to be added.
+ */
 nt_status nt_cupti_host_describe(nt_cupti_host *host, const char *name, nt_cupti_metric *out, nt_error *err);
 
 /* All or nothing; see above about failure. */

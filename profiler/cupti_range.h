@@ -39,7 +39,8 @@ nt_status nt_cupti_range_stop(nt_cupti_range *session, bool *more, nt_error *err
 /* After the last pass. *dropped ranges were lost for want of room. */
 nt_status nt_cupti_range_decode(nt_cupti_range *session, size_t *ranges, size_t *dropped, nt_error *err);
 
-/* Values of the plan's counters for one range, and which launch it was (its number since start). Range 0 comes first. */
+/* Values of the plan's counters for one range, and which launch it was (its number since start). Range 0 comes first.
+ */
 nt_status nt_cupti_range_values(nt_cupti_range *session, size_t range, size_t *launch, double *values, nt_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* metric_plan.c: see metric_plan.h. Names are looked up first, since adding an unknown one would spoil the host object;
- * then all are added at once to a fresh object, because CUPTI finds fewer passes for a list than for its parts one after
- * another. Where it refuses, each name is tried alone on an object of its own. */
+ * then all are added at once to a fresh object, because CUPTI finds fewer passes for a list than for its parts one
+ * after another. Where it refuses, each name is tried alone on an object of its own. */
 #include "profiler/metric_plan.h"
 
 #include <stdlib.h>
@@ -136,7 +136,8 @@ static void gather(nt_metric_plan *plan)
     plan->duration = weighted ? use_counter(plan, nt_metric_duration) : counter_index(plan, nt_metric_duration);
 }
 
-static nt_status add_fresh(const planner *p, const char *const *names, size_t count, nt_cupti_host **host, nt_error *err)
+static nt_status add_fresh(const planner *p, const char *const *names, size_t count, nt_cupti_host **host,
+                           nt_error *err)
 {
     nt_status status = nt_cupti_host_open(p->way, p->chip, p->available, host, err);
     if (status == NT_OK)

@@ -1,9 +1,9 @@
 /* metric_plan.h: a list of metrics on one chip: which of them it knows, by what name, in how many passes. Needs CUPTI's
  * library, but no GPU.
  *
- * Every metric keeps its place in the list. One that the chip lacks stays without a counter (its values are unknown, NAN)
- * when it is a column of ours; a name that is neither a set, a column nor a metric of the chip is refused with the names
- * nearest to it. */
+ * Every metric keeps its place in the list. One that the chip lacks stays without a counter (its values are unknown,
+ * NAN) when it is a column of ours; a name that is neither a set, a column nor a metric of the chip is refused with the
+ * names nearest to it. */
 #ifndef NT_METRIC_PLAN_H
 #define NT_METRIC_PLAN_H
 
@@ -13,9 +13,9 @@
 enum { NT_CHIP_BYTES = 32 };
 
 typedef struct nt_metric {
-    char *name;        /* as asked for: a column or a metric of CUPTI */
-    const char *unit;  /* "" where unknown */
-    const char *what;  /* one line for people */
+    char *name;          /* as asked for: a column or a metric of CUPTI */
+    const char *unit;    /* "" where unknown */
+    const char *what;    /* one line for people */
     const char *counter; /* CUPTI's name for it on this chip; NULL when the chip has none */
     int index;           /* of `counter` among the plan's; -1 likewise */
     bool adds_up;        /* over the kernels of a plan; otherwise a mean weighted by duration */

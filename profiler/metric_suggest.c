@@ -69,14 +69,15 @@ static void say(const nearest *list, const char *before, nt_error *err)
     if (list->count > 0)
         nt_hint(err, "did you mean %s?", text);
     else
-        nt_hint(err, "sets: t1, t2, sol, stall, banks, access, coalescing, flop, tensor; metrics of CUPTI by their full "
-                     "names, such as sm__warps_active.avg.pct_of_peak_sustained_active");
+        nt_hint(err,
+                "sets: t1, t2, sol, stall, banks, access, coalescing, flop, tensor; metrics of CUPTI by their full "
+                "names, such as sm__warps_active.avg.pct_of_peak_sustained_active");
 }
 
 static void suggest_roll_up(nt_cupti_host *host, const char *base, int type, const char *rest, nt_error *err)
 {
-    static const char *const common[] = {".sum", ".avg", ".pct", ".ratio", ".avg.pct_of_peak_sustained_active",
-                                         ".avg.pct_of_peak_sustained_elapsed"};
+    static const char *const common[] = {
+        ".sum", ".avg", ".pct", ".ratio", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed"};
     const char *const *sub;
     size_t count;
     nt_error ignored;

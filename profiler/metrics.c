@@ -1,20 +1,21 @@
-/* metrics.c: see metrics.h. Names were looked up in CUPTI's lists for TU102, GA100, GA102, AD102, GH100, GB100 and GB202;
- * the unit test does it again with the library that is there. */
+/* metrics.c: see metrics.h. Names were looked up in CUPTI's lists for TU102, GA100, GA102, AD102, GH100, GB100 and
+ * GB202; the unit test does it again with the library that is there. */
 #include "profiler/metrics.h"
 
 #include <string.h>
 #include <strings.h>
 
-#define ACTIVE ".avg.pct_of_peak_sustained_active"
+#define ACTIVE  ".avg.pct_of_peak_sustained_active"
 #define ELAPSED ".avg.pct_of_peak_sustained_elapsed"
 
-#define COLUMN(name, unit, counter, what)  \
-    {                                      \
-        name, unit, {counter, NULL}, what  \
+#define COLUMN(name, unit, counter, what) \
+    {                                     \
+        name, unit, {counter, NULL}, what \
     }
 #define STALL(reason, what) \
     COLUMN("stall_" #reason, "warps", "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", what)
-#define FLOP(op, what) COLUMN(#op "_count", "instructions", "smsp__sass_thread_inst_executed_op_" #op "_pred_on.sum", what)
+#define FLOP(op, what) \
+    COLUMN(#op "_count", "instructions", "smsp__sass_thread_inst_executed_op_" #op "_pred_on.sum", what)
 
 const char nt_metric_duration[] = "gpu__time_duration.sum";
 
@@ -23,8 +24,10 @@ const nt_metric_column nt_metric_columns[] = {
     COLUMN("counter_time_ns", "ns", "gpu__time_duration.sum", "duration under the counters, kernels one by one"),
     COLUMN("sm_cycles", "cycles", "sm__cycles_elapsed.max", "SM cycles from first to last"),
     COLUMN("counter_sm_clock_hz", "Hz", "sm__cycles_elapsed.avg.per_second", "SM clock under the counters"),
-    COLUMN("sm_active_cycles", "cycles", "sm__cycles_active.avg", "SM cycles with at least one warp, mean over the SMs"),
-    COLUMN("occupancy_pct", "%", "sm__warps_active" ACTIVE, "achieved occupancy: resident warps over the most possible"),
+    COLUMN("sm_active_cycles", "cycles", "sm__cycles_active.avg",
+           "SM cycles with at least one warp, mean over the SMs"),
+    COLUMN("occupancy_pct", "%", "sm__warps_active" ACTIVE,
+           "achieved occupancy: resident warps over the most possible"),
     {"dram_read_bytes", "bytes", {"dram__bytes_read.sum", "dram__bytes_op_read.sum"}, "read from device memory"},
     {"dram_write_bytes", "bytes", {"dram__bytes_write.sum", "dram__bytes_op_write.sum"}, "written to device memory"},
     COLUMN("dram_pct", "%", "dram__throughput" ELAPSED, "device memory's interface busy"),
@@ -35,10 +38,12 @@ const nt_metric_column nt_metric_columns[] = {
     COLUMN("l2_sectors_pct", "%", "lts__t_sectors" ELAPSED, "L2 sectors over the most possible"),
 
     /* one pass more */
-    COLUMN("tensor_instructions", "instructions", "sm__inst_executed_pipe_tensor.sum", "instructions of the tensor pipe"),
+    COLUMN("tensor_instructions", "instructions", "sm__inst_executed_pipe_tensor.sum",
+           "instructions of the tensor pipe"),
     COLUMN("fma_pct", "%", "sm__pipe_fma_cycles_active" ACTIVE, "FMA pipe busy"),
     COLUMN("l2_hit_pct", "%", "lts__t_sector_hit_rate.pct", "sectors found in L2"),
-    COLUMN("eligible_warps", "warps", "smsp__warps_eligible.avg.per_cycle_active", "warps ready to issue, per scheduler"),
+    COLUMN("eligible_warps", "warps", "smsp__warps_eligible.avg.per_cycle_active",
+           "warps ready to issue, per scheduler"),
 
     /* shared memory */
     COLUMN("bank_conflicts", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "of shared memory"),
@@ -50,9 +55,11 @@ const nt_metric_column nt_metric_columns[] = {
            "trips through shared memory; without conflicts one a request"),
 
     /* global and local memory */
-    COLUMN("load_sectors_per_request", "sectors", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+    COLUMN("load_sectors_per_request", "sectors",
+           "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
            "32-byte sectors a global load of a warp touches: 4 for 4-byte words side by side"),
-    COLUMN("store_sectors_per_request", "sectors", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    COLUMN("store_sectors_per_request", "sectors",
+           "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
            "32-byte sectors a global store of a warp touches"),
     COLUMN("load_sectors", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sectors of global loads"),
     COLUMN("store_sectors", "sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sectors of global stores"),
@@ -107,9 +114,9 @@ const nt_metric_column nt_metric_columns[] = {
 const size_t nt_metric_column_count = sizeof nt_metric_columns / sizeof nt_metric_columns[0];
 
 static const char *const t1[] = {
-    "counter_time_ns", "sm_cycles", "counter_sm_clock_hz", "sm_active_cycles", "occupancy_pct",
-    "dram_read_bytes", "dram_write_bytes", "dram_pct", "issue_pct", "instructions",
-    "tensor_pct", "l1_hit_pct", "l2_sectors_pct", NULL,
+    "counter_time_ns",  "sm_cycles", "counter_sm_clock_hz", "sm_active_cycles", "occupancy_pct", "dram_read_bytes",
+    "dram_write_bytes", "dram_pct",  "issue_pct",           "instructions",     "tensor_pct",    "l1_hit_pct",
+    "l2_sectors_pct",   NULL,
 };
 static const char *const t2[] = {
     "tensor_instructions", "l2_hit_pct", "bank_conflicts", "shared_wavefronts", "eligible_warps", NULL,
@@ -118,22 +125,38 @@ static const char *const sol[] = {
     "sol_sm_pct", "sol_memory_pct", "sol_l1_pct", "sol_l2_pct", "sol_dram_pct", "counter_time_ns", "sm_cycles", NULL,
 };
 static const char *const stall[] = {
-    "stall_barrier", "stall_branch_resolving", "stall_dispatch_stall", "stall_drain", "stall_gmma", "stall_imc_miss",
-    "stall_lg_throttle", "stall_long_scoreboard", "stall_math_pipe_throttle", "stall_membar", "stall_mio_throttle",
-    "stall_misc", "stall_no_instruction", "stall_not_selected", "stall_selected", "stall_short_scoreboard",
-    "stall_sleeping", "stall_tex_throttle", "stall_wait", NULL,
+    "stall_barrier",
+    "stall_branch_resolving",
+    "stall_dispatch_stall",
+    "stall_drain",
+    "stall_gmma",
+    "stall_imc_miss",
+    "stall_lg_throttle",
+    "stall_long_scoreboard",
+    "stall_math_pipe_throttle",
+    "stall_membar",
+    "stall_mio_throttle",
+    "stall_misc",
+    "stall_no_instruction",
+    "stall_not_selected",
+    "stall_selected",
+    "stall_short_scoreboard",
+    "stall_sleeping",
+    "stall_tex_throttle",
+    "stall_wait",
+    NULL,
 };
 static const char *const banks[] = {
     "bank_conflicts", "bank_conflicts_load", "bank_conflicts_store", "shared_wavefronts", NULL,
 };
 static const char *const accesses[] = {
-    "load_sectors_per_request", "store_sectors_per_request", "load_sectors", "store_sectors", "local_load_sectors",
-    "local_store_sectors", "l2_hit_pct", NULL,
+    "load_sectors_per_request", "store_sectors_per_request", "load_sectors", "store_sectors",
+    "local_load_sectors",       "local_store_sectors",       "l2_hit_pct",   NULL,
 };
 static const char *const coalescing[] = {"load_bytes_per_sector", "store_bytes_per_sector", NULL};
 static const char *const flop[] = {
-    "fadd_count", "fmul_count", "ffma_count", "dadd_count", "dmul_count", "dfma_count", "hadd_count", "hmul_count",
-    "hfma_count", NULL,
+    "fadd_count", "fmul_count", "ffma_count", "dadd_count", "dmul_count",
+    "dfma_count", "hadd_count", "hmul_count", "hfma_count", NULL,
 };
 
 const nt_metric_set nt_metric_sets[] = {

@@ -12,8 +12,8 @@
 enum { NT_METRIC_SPELLINGS = 2 };
 
 typedef struct nt_metric_column {
-    const char *name; /* "occupancy_pct": in the database, in JSON and for --metrics */
-    const char *unit; /* "%", "bytes", "ns", ... */
+    const char *name;                         /* "occupancy_pct": in the database, in JSON and for --metrics */
+    const char *unit;                         /* "%", "bytes", "ns", ... */
     const char *counter[NT_METRIC_SPELLINGS]; /* the first that the chip knows is taken; NULL ends the list */
     const char *what;                         /* one line for people */
 } nt_metric_column;

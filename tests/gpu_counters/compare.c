@@ -92,7 +92,8 @@ static double number(const char *text)
 /* Of each group ncu saw twice as many launches as we counted: the first round is ours uncounted as well. */
 static int kernel_of(long launch)
 {
-    long in_group = SUBJECTS_PER_GROUP * SUBJECT_LAUNCHES, group = launch / (2 * in_group), at = launch % (2 * in_group);
+    long in_group = SUBJECTS_PER_GROUP * SUBJECT_LAUNCHES, group = launch / (2 * in_group),
+         at = launch % (2 * in_group);
     if (group >= GROUPS || at < in_group)
         return -1;
     return (int)(group * SUBJECTS_PER_GROUP + (at - in_group) / SUBJECT_LAUNCHES);
@@ -133,12 +134,12 @@ static bool judge_one(int kernel, bool big, int m, mean ours, mean ncu)
     bool met = bar->exact ? a == b : points ? fabs(a - b) <= bar->small_points : most < 0 || rel <= most;
     if (bar->exact && known && a == b && a == 0)
         return true; /* nothing of this kind: no line */
-    printf("kernel %d %-5s %-10s ours %-14.8g ncu %-14.8g (%d and %d launches)  %+.2f %%  %s\n", kernel, big ? "big" : "small",
-           bar->name, a, b, ours.count, ncu.count, 100 * (a - b) / b,
-           !known          ? "MISSING"
+    printf("kernel %d %-5s %-10s ours %-14.8g ncu %-14.8g (%d and %d launches)  %+.2f %%  %s\n", kernel,
+           big ? "big" : "small", bar->name, a, b, ours.count, ncu.count, 100 * (a - b) / b,
+           !known                       ? "MISSING"
            : met && most < 0 && !points ? "printed"
-           : met           ? "met"
-                           : "MISSED");
+           : met                        ? "met"
+                                        : "MISSED");
     return known && met;
 }
 

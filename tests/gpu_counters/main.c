@@ -1,5 +1,5 @@
-/* main.c: the judge of hardware counters, for a machine with an NVIDIA GPU. check.sh runs its parts and ncu around them.
- *   judge worker NNTUNE N      N different configurations through `nntune --counter-worker`: set t1, cost of each
+/* main.c: the judge of hardware counters, for a machine with an NVIDIA GPU. check.sh runs its parts and ncu around
+ * them. judge worker NNTUNE N      N different configurations through `nntune --counter-worker`: set t1, cost of each
  *   judge count N.. | launch N twelve metrics of N launches of a small kernel, by us | launched only, for ncu
  *   judge counted | plain      values of known kernels as lines on stdout | launched only, in the same order, for ncu
  *   judge compare OURS NCU.csv the two against each other, with the bars; exit 1 when one is missed
@@ -75,6 +75,11 @@ static int count(int argc, char **argv)
             return judge_fail("counting", &err);
         printf("ours %zu launches %.1f ms; first: %.4g ns, occupancy %.4g %%\n", n, judge_now_ms() - begin, values[5],
                values[7]);
+    }
+    if (counters != NULL) {
+        nt_counters_cost cost = nt_counters_spent(counters);
+        printf("of it: uncounted round %.0f ms, launches %.0f, start and stop %.0f, reading %.0f\n", cost.first_ms,
+               cost.launch_ms, cost.start_stop_ms, cost.read_ms);
     }
     free(values);
     nt_counters_close(counters);
@@ -201,9 +206,11 @@ static int steps(int argc, char **argv)
     at[8] = judge_now_ms();
     status = status == NT_OK ? nt_cupti_range_available(&target, &available, &err) : status;
     at[9] = judge_now_ms();
-    printf("steps (ms): library %.1f, probe %.1f, availability %.1f (%zu bytes), plan %.1f, session %.1f, first start %.1f, "
-           "stop %.1f\n", at[1] - at[0], at[2] - at[1], at[9] - at[8], available.count, at[4] - at[3], at[5] - at[4],
-           at[6] - at[5], at[7] - at[6]);
+    printf("steps (ms): library %.1f, probe %.1f, availability %.1f (%zu bytes), plan %.1f, session %.1f, first start "
+           "%.1f, "
+           "stop %.1f\n",
+           at[1] - at[0], at[2] - at[1], at[9] - at[8], available.count, at[4] - at[3], at[5] - at[4], at[6] - at[5],
+           at[7] - at[6]);
     nt_metric_plan_close(plan);
     nt_cupti_image_done(&available);
     bench_close(&b);
@@ -217,13 +224,13 @@ int main(int argc, char **argv)
         int (*run)(int argc, char **argv);
     } parts[] = {
         {"worker", judge_worker}, {"count", count},     {"launch", launch},         {"plain", plain},
-        {"counted", counted},     {"zeroing", zeroing}, {"compare", judge_compare},
-        {"steps", steps},
+        {"counted", counted},     {"zeroing", zeroing}, {"compare", judge_compare}, {"steps", steps},
     };
     for (size_t i = 0; argc >= 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(parts[i].name, argv[1]) == 0)
             return parts[i].run(argc - 2, argv + 2);
-    fprintf(stderr, "usage: %s worker NNTUNE N | count N.. | launch N | counted | plain | compare OURS NCU.csv | zeroing\n",
+    fprintf(stderr,
+            "usage: %s worker NNTUNE N | count N.. | launch N | counted | plain | compare OURS NCU.csv | zeroing\n",
             argv[0]);
     return 2;
 }

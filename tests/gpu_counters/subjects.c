@@ -55,19 +55,53 @@ static const char source[] =
 #define MIB ((size_t)1 << 20)
 
 static subject subjects[GROUPS * SUBJECTS_PER_GROUP] = {
-    {.entry = "judge_copy", .big = true, .blocks = 2112, .threads = 512, .in_bytes = 1280 * MIB, .out_bytes = 1280 * MIB, .slots = 1},
-    {.entry = "judge_sum", .big = true, .blocks = 1056, .threads = 512, .in_bytes = 2560 * MIB, .out_bytes = 1056 * 512 * 4, .slots = 1},
-    {.entry = "judge_scale", .big = true, .blocks = 528, .threads = 256, .in_bytes = 1280 * MIB, .out_bytes = 1280 * MIB, .slots = 1},
+    {.entry = "judge_copy",
+     .big = true,
+     .blocks = 2112,
+     .threads = 512,
+     .in_bytes = 1280 * MIB,
+     .out_bytes = 1280 * MIB,
+     .slots = 1},
+    {.entry = "judge_sum",
+     .big = true,
+     .blocks = 1056,
+     .threads = 512,
+     .in_bytes = 2560 * MIB,
+     .out_bytes = 1056 * 512 * 4,
+     .slots = 1},
+    {.entry = "judge_scale",
+     .big = true,
+     .blocks = 528,
+     .threads = 256,
+     .in_bytes = 1280 * MIB,
+     .out_bytes = 1280 * MIB,
+     .slots = 1},
     {.entry = "judge_copy", .blocks = 1056, .threads = 256, .in_bytes = 24 * MIB, .out_bytes = 24 * MIB, .slots = 16},
-    {.entry = "judge_arithmetic", .blocks = 4224, .threads = 256, .in_bytes = 4224 * 256 * 4, .out_bytes = 4224 * 256 * 4, .slots = 16},
-    {.entry = "judge_crowded", .blocks = 2112, .threads = 128, .smem_bytes = 96 * 1024, .in_bytes = 2112 * 128 * 4, .out_bytes = 2112 * 128 * 4, .slots = 16},
+    {.entry = "judge_arithmetic",
+     .blocks = 4224,
+     .threads = 256,
+     .in_bytes = 4224 * 256 * 4,
+     .out_bytes = 4224 * 256 * 4,
+     .slots = 16},
+    {.entry = "judge_crowded",
+     .blocks = 2112,
+     .threads = 128,
+     .smem_bytes = 96 * 1024,
+     .in_bytes = 2112 * 128 * 4,
+     .out_bytes = 2112 * 128 * 4,
+     .slots = 16},
 };
 
 static nt_status load(bench *b, nt_error *err)
 {
     const nt_device_info *info = b->ops->info(b->device);
-    nt_compile_request request = {.kind = info->kind, .name = "judge", .source = source, .options = "",
-                                  .arch = info->arch, .compiler = info->compiler, .features = info->features,
+    nt_compile_request request = {.kind = info->kind,
+                                  .name = "judge",
+                                  .source = source,
+                                  .options = "",
+                                  .arch = info->arch,
+                                  .compiler = info->compiler,
+                                  .features = info->features,
                                   .deadline_s = 60};
     nt_artefact artefact;
     nt_status status = nt_compile(&request, &artefact, err);

@@ -22,12 +22,12 @@ static struct {
     const char *fail; /* field of the table that fails; NULL: none */
     int code;
     int calls_before_failing;
-    int passes;      /* that a configuration takes */
-    int never_done;  /* stop never says that all passes are in */
-    int lost;        /* ranges that are dropped of each pass */
-    bool poisoned;   /* a failed add was followed by another on the same object */
+    int passes;     /* that a configuration takes */
+    int never_done; /* stop never says that all passes are in */
+    int lost;       /* ranges that are dropped of each pass */
+    bool poisoned;  /* a failed add was followed by another on the same object */
     bool counting;
-    int live;        /* objects made and not given back */
+    int live; /* objects made and not given back */
     int starts, resets, configs;
     int pass;        /* finished since the configuration was set */
     size_t launches; /* of the pass under way */
@@ -42,8 +42,9 @@ static struct {
 } fake;
 
 static const char *const fake_chip_names[] = {"FK100"};
-static const char *fake_counters[] = {"gpu__time_duration",       "sm__warps_active",      "dram__bytes_op_read",
-                                      "smsp__inst_executed",      "sm__throughput_raw",    "sm__ops_path_tensor_src_a",
+static const char *fake_counters[] = {"gpu__time_duration",        "sm__warps_active",
+                                      "dram__bytes_op_read",       "smsp__inst_executed",
+                                      "sm__throughput_raw",        "sm__ops_path_tensor_src_a",
                                       "sm__ops_path_tensor_src_b", "sm__ops_path_tensor_src_b_sparsity_on"};
 static const char *fake_ratios[] = {"l1tex__t_sector_hit_rate"};
 static const char *fake_ends[] = {".sum", ".avg", ".pct", ".ratio", ".avg.pct_of_peak_sustained_active"};
@@ -57,11 +58,11 @@ static int fake_fails(const char *function)
     return fake.calls_before_failing-- > 0 ? 0 : fake.code;
 }
 
-#define FAIL_FIRST(function)                   \
-    do {                                       \
+#define FAIL_FIRST(function)                    \
+    do {                                        \
         int fake_code_ = fake_fails(#function); \
-        if (fake_code_ != 0)                   \
-            return fake_code_;                 \
+        if (fake_code_ != 0)                    \
+            return fake_code_;                  \
     } while (0)
 
 /* ---- host half ---- */
@@ -74,7 +75,8 @@ typedef struct fake_host {
 static int fake_known(const char *name)
 {
     for (size_t i = 0; i < FAKE_COUNT(fake_counters) + FAKE_COUNT(fake_ratios); i++) {
-        const char *base = i < FAKE_COUNT(fake_counters) ? fake_counters[i] : fake_ratios[i - FAKE_COUNT(fake_counters)];
+        const char *base =
+            i < FAKE_COUNT(fake_counters) ? fake_counters[i] : fake_ratios[i - FAKE_COUNT(fake_counters)];
         size_t length = strlen(base);
         if (strncmp(name, base, length) != 0)
             continue;
@@ -207,12 +209,12 @@ static int fake_version(uint32_t *version)
     return 0;
 }
 
-#define PASSES_ALWAYS(name)                  \
-    static int fake_##name(void *params)     \
-    {                                        \
-        (void)params;                        \
-        FAIL_FIRST(name);                    \
-        return 0;                            \
+#define PASSES_ALWAYS(name)              \
+    static int fake_##name(void *params) \
+    {                                    \
+        (void)params;                    \
+        FAIL_FIRST(name);                \
+        return 0;                        \
     }
 PASSES_ALWAYS(initialize)
 PASSES_ALWAYS(deinitialize)
@@ -285,7 +287,8 @@ static int fake_range_config(void *params)
     FAIL_FIRST(range_config);
     fake.pass = 0;
     fake.configs++;
-    return p->range == CUPTI_AutoRange && p->replayMode == CUPTI_UserReplay && memcmp(p->pConfig, "conf", 4) == 0 ? 0 : 1;
+    return p->range == CUPTI_AutoRange && p->replayMode == CUPTI_UserReplay && memcmp(p->pConfig, "conf", 4) == 0 ? 0
+                                                                                                                  : 1;
 }
 
 static int fake_range_start(void *params)
@@ -348,10 +351,9 @@ PASSES_ALWAYS(pm_data_init)
 PASSES_ALWAYS(pm_data_info)
 PASSES_ALWAYS(pm_sample_info)
 
-static const nt_cupti_api fake_table = {
-    .version = fake_version,
+static const nt_cupti_api fake_table = {.version = fake_version,
 #define X(field, symbol, optional) .field = fake_##field,
-    NT_CUPTI_FUNCTIONS(X)
+                                        NT_CUPTI_FUNCTIONS(X)
 #undef X
 };
 

@@ -1,6 +1,6 @@
 /* test_counter_worker.c: the counter worker's messages, with a CUPTI (cupti_fake.h), a driver and a compiler
- * (fake_nvidia.c) that are not there: opening, problems, counters by name, one configuration that cannot be loaded among
- * others, refused counters, requests out of order or damaged. */
+ * (fake_nvidia.c) that are not there: opening, problems, counters by name, one configuration that cannot be loaded
+ * among others, refused counters, requests out of order or damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,8 @@ static json_t *problem_request(const char *cache)
     nt_problem problem = {.layer = "conv3x3", .batch = 1, .precision = NT_FP32, .layout = NT_NHWC};
     nt_error err;
     assert_int_equal(nt_shape_parse("c=16,k=16,h=8,w=8", &problem.shape, &err), NT_OK);
-    return json_pack("{s:s, s:o, s:i, s:s}", "op", "problem", "problem", nt_json_problem(&problem), "seed", 1, "cache", cache);
+    return json_pack("{s:s, s:o, s:i, s:s}", "op", "problem", "problem", nt_json_problem(&problem), "seed", 1, "cache",
+                     cache);
 }
 
 static json_t *item(const char *path, int trial)
@@ -69,8 +70,8 @@ static json_t *item(const char *path, int trial)
     nt_kernel_default_config(kernel, &config);
     nt_copy(artefact.path, sizeof artefact.path, path);
     nt_copy(artefact.key, sizeof artefact.key, "00112233445566778899aabbccddeeff");
-    return json_pack("{s:s, s:o, s:o, s:i}", "kernel", "direct", "params", nt_json_config(kernel->params, &config), "artefact",
-                     nt_json_artefact(&artefact), "trial", trial);
+    return json_pack("{s:s, s:o, s:o, s:i}", "kernel", "direct", "params", nt_json_config(kernel->params, &config),
+                     "artefact", nt_json_artefact(&artefact), "trial", trial);
 }
 
 static json_t *counters_request(int count, int broken)
@@ -280,12 +281,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start_worker, end_worker)
     const struct CMUnitTest tests[] = {
-        TEST(opening_tells_chip_metrics_and_passes),
-        TEST(counters_come_by_name_and_trial),
-        TEST(one_that_cannot_be_loaded_stands_alone),
-        TEST(refused_counters_say_why_and_may_be_asked_again),
-        TEST(a_wrong_metric_is_a_usage_error),
-        TEST(damaged_requests_are_refused),
+        TEST(opening_tells_chip_metrics_and_passes),  TEST(counters_come_by_name_and_trial),
+        TEST(one_that_cannot_be_loaded_stands_alone), TEST(refused_counters_say_why_and_may_be_asked_again),
+        TEST(a_wrong_metric_is_a_usage_error),        TEST(damaged_requests_are_refused),
     };
     return cmocka_run_group_tests(tests, build_library, remove_library);
 }

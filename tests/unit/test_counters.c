@@ -1,5 +1,5 @@
-/* test_counters.c: hardware counters with a CUPTI that is not there (cupti_fake.h): every error code in words, which range
- * is whose, sums and weighted means, batches, passes, cold and hot, what is lost, launches that fail. */
+/* test_counters.c: hardware counters with a CUPTI that is not there (cupti_fake.h): every error code in words, which
+ * range is whose, sums and weighted means, batches, passes, cold and hot, what is lost, launches that fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,9 +30,19 @@ static nt_status run_plan(nt_device *device, nt_module *module, const nt_plan *p
     if (++runs == fail_at_run)
         return nt_fail(err, fail_with, "the launch of the test");
     for (int i = 0; i < plan->stage_count; i++)
-        if (plan->stage[i].kind == NT_STAGE_KERNEL || (plan->stage[i].kind == NT_STAGE_ZERO && plan->stage[i].grid[0] > 0))
+        if (plan->stage[i].kind == NT_STAGE_KERNEL ||
+            (plan->stage[i].kind == NT_STAGE_ZERO && plan->stage[i].grid[0] > 0))
             fake_launch(plan->stage[i].grid[0], plan->stage[i].grid[1]);
     return NT_OK;
+}
+
+static int launches_without_waiting;
+
+static nt_status launch_plan(nt_device *on, nt_module *module, const nt_plan *plan, const nt_binding *binding,
+                             nt_error *err)
+{
+    launches_without_waiting++;
+    return run_plan(on, module, plan, false, binding, NULL, err);
 }
 
 static nt_status alloc_memory(nt_device *device, size_t bytes, nt_mem *out, nt_error *err)
@@ -56,7 +66,7 @@ static nt_status fill_memory(nt_device *device, nt_mem to, unsigned char byte, s
 }
 
 static nt_status sweep_memory(nt_device *device, nt_mem at, unsigned char byte, size_t bytes, size_t *changed,
-                                    nt_error *err)
+                              nt_error *err)
 {
     (void)device, (void)at, (void)byte, (void)err;
     assert_int_equal(bytes, 2 << 20);
@@ -73,8 +83,13 @@ static const nt_device_info *device_info(const nt_device *of)
     return &of->info;
 }
 
-static const nt_device_ops ops = {.name = "cuda", .kind = NT_DEVICE_CUDA, .info = device_info, .run = run_plan,
-                                  .alloc = alloc_memory, .free = free_memory, .fill = fill_memory,
+static const nt_device_ops ops = {.name = "cuda",
+                                  .kind = NT_DEVICE_CUDA,
+                                  .info = device_info,
+                                  .run = run_plan,
+                                  .alloc = alloc_memory,
+                                  .free = free_memory,
+                                  .fill = fill_memory,
                                   .count_changed = sweep_memory};
 
 static int start_anew(void **state)
@@ -110,8 +125,8 @@ static nt_counters *open_with(const char *const *metrics, size_t count)
 enum { MOST = 160 };
 static nt_plan plans[MOST];
 static nt_target targets[MOST];
-static nt_binding ring[3] = {{.address = {[NT_ROLE_IN] = 100}}, {.address = {[NT_ROLE_IN] = 101}},
-                             {.address = {[NT_ROLE_IN] = 102}}};
+static nt_binding ring[3] = {
+    {.address = {[NT_ROLE_IN] = 100}}, {.address = {[NT_ROLE_IN] = 101}}, {.address = {[NT_ROLE_IN] = 102}}};
 static size_t position;
 
 static void kernel(nt_plan *plan, uint32_t duration, uint32_t value)
@@ -135,11 +150,21 @@ static const struct {
     nt_status status;
     const char *in_hint;
 } told[] = {
-    {7, NT_FAILED, "report it"},           {8, NT_NO_MEMORY, "fewer metrics"}, {26, NT_BUSY, "dcgmi profile --pause"},
-    {27, NT_NO_DEVICE, "does not give"},   {33, NT_NO_DEVICE, "virtual GPU"},  {35, NT_NO_PERMISSION, "NVreg_RestrictProfiling"},
-    {38, NT_NO_DEVICE, "NNTUNE_LIBCUPTI"}, {39, NT_BUSY, "without that tool"}, {40, NT_NO_PERMISSION, "virtual GPU"},
-    {41, NT_NO_DEVICE, "confidential"},    {42, NT_NO_DEVICE, "CMP"},          {43, NT_NO_DEVICE, "MIG"},
-    {44, NT_NO_DEVICE, "SLI"},             {45, NT_NO_DEVICE, "Windows"},      {46, NT_NOT_FOUND, "newer CUDA toolkit"},
+    {7, NT_FAILED, "report it"},
+    {8, NT_NO_MEMORY, "fewer metrics"},
+    {26, NT_BUSY, "dcgmi profile --pause"},
+    {27, NT_NO_DEVICE, "does not give"},
+    {33, NT_NO_DEVICE, "virtual GPU"},
+    {35, NT_NO_PERMISSION, "NVreg_RestrictProfiling"},
+    {38, NT_NO_DEVICE, "NNTUNE_LIBCUPTI"},
+    {39, NT_BUSY, "without that tool"},
+    {40, NT_NO_PERMISSION, "virtual GPU"},
+    {41, NT_NO_DEVICE, "confidential"},
+    {42, NT_NO_DEVICE, "CMP"},
+    {43, NT_NO_DEVICE, "MIG"},
+    {44, NT_NO_DEVICE, "SLI"},
+    {45, NT_NO_DEVICE, "Windows"},
+    {46, NT_NOT_FOUND, "newer CUDA toolkit"},
     {999, NT_FAILED, "nntune doctor"},
 };
 
@@ -162,9 +187,9 @@ static void each_code_has_status_name_and_advice(void **state)
 /* The functions that opening calls, with the code given by each: nothing stays open behind any of them. */
 static void each_code_comes_out_of_opening(void **state)
 {
-    static const char *const functions[] = {"initialize", "device_supported", "chip_name", "host_initialize",
-                                            "host_image_size", "host_image", "host_passes", "range_enable",
-                                            "range_data_size", "range_data_init", "range_config"};
+    static const char *const functions[] = {"initialize",      "device_supported", "chip_name",   "host_initialize",
+                                            "host_image_size", "host_image",       "host_passes", "range_enable",
+                                            "range_data_size", "range_data_init",  "range_config"};
     static const char *const metrics[] = {"occupancy_pct"};
     (void)state;
     for (size_t f = 0; f < FAKE_COUNT(functions); f++)
@@ -183,8 +208,8 @@ static void each_code_comes_out_of_opening(void **state)
 
 static void each_code_comes_out_of_collecting(void **state)
 {
-    static const char *const functions[] = {"range_data_init", "range_config", "range_start", "range_stop",
-                                            "range_decode", "range_data_info", "range_info", "host_evaluate"};
+    static const char *const functions[] = {"range_data_init", "range_config",    "range_start", "range_stop",
+                                            "range_decode",    "range_data_info", "range_info",  "host_evaluate"};
     static const char *const metrics[] = {"occupancy_pct", "instructions"};
     (void)state;
     kernel(make_targets(1)->plan == &plans[0] ? &plans[0] : NULL, 1000, 5);
@@ -267,7 +292,8 @@ static void asks_for_availability_only_where_it_must(void **state)
 static void metrics_keep_their_places(void **state)
 {
     /* The first and third are unknown to this chip, the second has another name there. */
-    static const char *const metrics[] = {"dram_write_bytes", "dram_read_bytes", "tensor_pct", "smsp__inst_executed.sum"};
+    static const char *const metrics[] = {"dram_write_bytes", "dram_read_bytes", "tensor_pct",
+                                          "smsp__inst_executed.sum"};
     (void)state;
     nt_counters *counters = open_with(metrics, 4);
     const nt_metric_plan *plan = nt_counters_plan(counters);
@@ -495,12 +521,51 @@ static void a_launch_that_fails_is_named_and_counting_ends(void **state)
                 kernel(&plans[i], 100, i + 1);
             runs = 0;
             fail_with = ends[e];
-            fail_at_run = 128 + 3 + 6 * counted; /* the third of the second batch, in the uncounted or the counted round */
+            fail_at_run =
+                128 + 3 + 6 * counted; /* the third of the second batch, in the uncounted or the counted round */
             assert_int_equal(nt_counters_collect(counters, targets, 70, NT_COLD, values, &failed, &err), ends[e]);
             assert_int_equal(failed, 64 + 2);
             assert_false(fake.counting);
             assert_true(values[63] == 64 && isnan(values[64]));
         }
+    nt_counters_close(counters);
+}
+
+/* Where the device takes launches without waiting, only the last of a pass waits, and its fault may be anybody's. */
+static void a_pass_waits_only_at_its_end(void **state)
+{
+    static const char *const metrics[] = {"instructions"};
+    nt_device_ops quick = ops;
+    double values[5];
+    size_t failed;
+    nt_error err;
+    (void)state;
+    quick.launch = launch_plan;
+    nt_counters *counters = open_with(metrics, 1);
+    make_targets(5);
+    for (uint32_t i = 0; i < 5; i++) {
+        targets[i].ops = &quick;
+        kernel(&plans[i], 100, i + 1);
+    }
+    launches_without_waiting = runs = 0;
+    assert_int_equal(nt_counters_collect(counters, targets, 5, NT_COLD, values, &failed, &err), NT_OK);
+    assert_int_equal(failed, 5);
+    assert_int_equal(runs, 10);
+    assert_int_equal(launches_without_waiting, 4);
+    for (int i = 0; i < 5; i++)
+        assert_true(values[i] == i + 1);
+    static const struct {
+        nt_status status;
+        int run;
+        size_t failed;
+    } faults[] = {{NT_DEVICE_LOST, 3, 2}, {NT_LAUNCH_FAILED, 8, 2}, {NT_DEVICE_LOST, 10, 5}};
+    for (size_t i = 0; i < FAKE_COUNT(faults); i++) {
+        runs = 0;
+        fail_with = faults[i].status;
+        fail_at_run = faults[i].run;
+        assert_int_equal(nt_counters_collect(counters, targets, 5, NT_COLD, values, &failed, &err), faults[i].status);
+        assert_int_equal(failed, faults[i].failed);
+    }
     nt_counters_close(counters);
 }
 
@@ -526,6 +591,7 @@ int main(void)
         TEST(lost_ranges_leave_no_values),
         TEST(a_profiler_that_never_ends_is_left),
         TEST(a_launch_that_fails_is_named_and_counting_ends),
+        TEST(a_pass_waits_only_at_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
