@@ -16,7 +16,7 @@
 #include "core/str.h"
 #include "tests/gpu/bars.h"
 
-enum { MOST_SOURCES = 224, MOST_CHILDREN = 16 };
+enum { MOST_SOURCES = 204, MOST_CHILDREN = 16 };
 
 /* ---- the list ---------------------------------------------------------------------------------------------------------- */
 
@@ -222,7 +222,7 @@ static double distinct_codes(judge *j)
 static bool sweep(judge *j, const char *db, judge_sweep *out)
 {
     const char *words[] = {"--shape",  "64x56x56", "--batch",  "8",      "--precision", "fp32",
-                           "--layout", "nhwc",     "--kernel", "direct", "--budget",    j->quick ? "150" : "2100",
+                           "--layout", "nhwc",     "--kernel", "direct", "--budget",    j->quick ? "150" : "2050",
                            "--seed",   "11",       NULL};
     char *path = judge_path(j, db);
     judge_remove(path);

@@ -11,7 +11,7 @@ bad=$(awk -F ' *[|] *' '
     /^- / { line = substr($0, 3); for (key in need) if (index(line, key ": ") == 1 && length(line) > length(key) + 12) delete need[key] }
     END { for (key in need) print "  " key }' "$file")
 [ -z "$bad" ] || { printf 'gpu results: short of the bar and not explained in %s:\n%s\n' "$file" "$bad" >&2; exit 1; }
-commits=$(sed -n 's/^| commit | \([0-9a-f]*\) .*/\1/p; s/^| bar [a-z]* judged at | \([0-9a-f]*\) .*/\1/p' "$file" | sort -u)
+commits=$(sed -n 's/^| commit | \([0-9a-f]*\) .*/\1/p; s/^| bar [a-z]* judged at | \([0-9a-f]*\)[ -].*/\1/p' "$file" | sort -u)
 [ -n "$commits" ] || { echo "gpu results: $file names no commit" >&2; exit 1; }
 ! grep '^| bar [a-z]* judged at | never' "$file" >&2 || { echo "gpu results: a bar was never judged" >&2; exit 1; }
 if ! git rev-parse --git-dir > /dev/null 2>&1; then echo "gpu results: explained; commits not compared, this is no git checkout"; exit 0; fi
