@@ -1,9 +1,9 @@
 # kill -9 of the sweep or of one of its workers at 20 random moments, each followed by --resume: the database stays sound, no
 # trial stands twice, at most the trial in flight is repeated, and no child is left 2 s after the coordinator's death.
 . "$TESTS/process_lib.sh"
-export NNTUNE_FAKE_COMPILE_MS=15 NNTUNE_FAKE_LOG="$PWD/loads"
-budget=2000
-sweep() { exec "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --param "waves=1,2" --budget $budget --seed 3 --db t.db -q "$@"; }
+export NNTUNE_FAKE_COMPILE_MS=25 NNTUNE_FAKE_LOG="$PWD/loads"
+budget=2000 # one compile child at 40 a second and two trials a compile: not reached within the kills, however fast the machine
+sweep() { exec "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --param "waves=1,2" -j 1 --budget $budget --seed 3 --db t.db -q "$@"; }
 seed=${KILL_SEED:-$(date +%N | sed 's/^0*//')}; echo "KILL_SEED=$seed"
 random() { seed=$(((seed * 1103515245 + 12345) % 2147483648)); echo $(((seed / 65536) % $1)); }
 coordinator_kills=0
