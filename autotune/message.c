@@ -56,12 +56,12 @@ nt_status nt_channel_send(nt_channel *channel, json_t *message, nt_error *err)
     if (text == NULL)
         return nt_fail(err, NT_FAILED, "a message could not be written as JSON");
     size_t length = strlen(text);
-    char *frame = nt_alloc(length + 4);
+    char header[4];
     for (int i = 0; i < 4; i++)
-        frame[i] = (char)((length >> (8 * i)) & 0xff);
-    memcpy(frame + 4, text, length);
-    nt_status status = write_all(channel->fd, frame, length + 4, err);
-    free(frame);
+        header[i] = (char)((length >> (8 * i)) & 0xff);
+    nt_status status = write_all(channel->fd, header, sizeof header, err);
+    if (status == NT_OK)
+        status = write_all(channel->fd, text, length, err);
     free(text);
     return status;
 }

@@ -110,14 +110,13 @@ bool nt__candidate_fits(nt__sweep *sweep, const nt__candidate *c, char *reason, 
         if (stage->kind != NT_STAGE_KERNEL)
             continue;
         int64_t threads = (int64_t)stage->block[0] * stage->block[1] * stage->block[2];
-        nt_occupancy occupancy =
-            nt_occupancy_of(&sweep->device, threads, c->artefact.registers, fixed + stage->smem_dynamic_bytes);
+        long long smem = fixed + stage->smem_dynamic_bytes;
+        nt_occupancy occupancy = nt_occupancy_of(&sweep->device, threads, c->artefact.registers, smem);
         if (occupancy.blocks_per_sm == 0) {
             snprintf(reason, capacity,
                      "no block fits an SM: limited by %s (%lld threads, %lld registers a thread, %lld bytes of shared "
                      "memory)",
-                     nt_limiter_name(occupancy.limiter), (long long)threads, (long long)c->artefact.registers,
-                     (long long)(fixed + stage->smem_dynamic_bytes));
+                     nt_limiter_name(occupancy.limiter), (long long)threads, (long long)c->artefact.registers, smem);
             return false;
         }
     }

@@ -13,7 +13,7 @@ nt_status nt_guarded_resize(const nt_device_ops *ops, nt_device *device, nt_guar
 {
     if (buffer->base == 0 || bytes > buffer->capacity) {
         nt_guarded_free(ops, device, buffer);
-        nt_status status = ops->alloc(device, bytes + 2 * NT_GUARD_BYTES, &buffer->base, err);
+        nt_status status = ops->alloc(device, bytes + 2 * (size_t)NT_GUARD_BYTES, &buffer->base, err);
         if (status != NT_OK)
             return status;
         buffer->capacity = bytes;
