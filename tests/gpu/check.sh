@@ -4,7 +4,8 @@
 # NNTUNE and JUDGES name the two programs, so that it also runs from prebuilt ones where nothing can be built. The results
 # are written after each bar. A bar that was judged in OUT for this commit is not run again, so that a check that was cut
 # short goes on; KEEP=1 keeps bars of other commits too, and the results say which each is of; a new OUT, or FRESH=1,
-# begins anew. SECONDS_LEFT=n stops after that time. QUICK=1 is a rehearsal. Exit 1 when a bar is short or was not run.
+# begins anew. SECONDS_LEFT=n stops after that time. QUICK=1 is a rehearsal. Exit 1 when a bar is short or was not
+# run, 3 without a GPU.
 set -u
 commit=${1:-} out=${2:?usage: check.sh COMMIT OUT [BAR..]}
 [ $# -le 2 ] && shift $# || shift 2
@@ -48,6 +49,8 @@ for bar in ${*:-rate speed time ties faults odd occupancy}; do
         continue
     fi
     rm -f "$out/$bar.done"
+    [ -n "${usable:-}" ] || "$NNTUNE" sweep conv3x3 --device cuda --dry-run > /dev/null || exit 3
+    usable=1
     judge "$bar" || short=1
     results > "$out/verdicts"
 done
