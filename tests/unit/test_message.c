@@ -107,7 +107,7 @@ static void test_split_frames(void **state)
 static void test_several_in_one_write(void **state)
 {
     wire *l = *state;
-    unsigned char data[128];
+    unsigned char data[128] = {0};
     nt_error err;
     json_t *got;
     size_t bytes = frame("{\"n\":1}", data);
@@ -217,7 +217,9 @@ static void test_ten_megabytes(void **state)
         memset(text, 'x', BYTES);
         text[BYTES] = '\0';
         nt_channel_init(&theirs, l->peer);
-        _exit(nt_channel_send(&theirs, json_pack("{s:s}", "text", text), NULL) == NT_OK ? 0 : 1);
+        json_t *message = json_pack("{s:s}", "text", text);
+        free(text);
+        _exit(nt_channel_send(&theirs, message, NULL) == NT_OK ? 0 : 1);
     }
     assert_int_equal(nt_channel_receive(&l->ours, 20000, &got, &err), NT_OK);
     const json_t *text = json_object_get(got, "text");
