@@ -42,7 +42,7 @@ nt_expr_node *nt_expr_append(nt_expr_parser *p, nt_expr_node *node, nt_expr_node
     return NULL;
 }
 
-static bool all_constant(const nt_expr_node *node)
+bool nt_expr_all_constant(const nt_expr_node *node)
 {
     for (const nt_expr_node *child = node->first; child != NULL; child = child->next)
         if (child->eval != nt_expr_node_constant)
@@ -60,7 +60,7 @@ static void become_constant(nt_expr_node *node, nt_expr_value value)
 
 nt_expr_node *nt_expr_folded(nt_expr_node *node)
 {
-    if (!all_constant(node))
+    if (!nt_expr_all_constant(node))
         return node;
     nt_expr_state state = {0};
     nt_expr_value value = node->eval(&state, node);
@@ -71,7 +71,7 @@ nt_expr_node *nt_expr_folded(nt_expr_node *node)
 
 nt_expr_node *nt_expr_folded_list(nt_expr_parser *p, nt_expr_node *list)
 {
-    if (!all_constant(list)) {
+    if (!nt_expr_all_constant(list)) {
         p->expr->has_lists = true;
         return list;
     }
@@ -80,6 +80,35 @@ nt_expr_node *nt_expr_folded_list(nt_expr_parser *p, nt_expr_node *list)
         p->expr->items[p->expr->item_count++] = child->value;
     become_constant(list, (nt_expr_value){.kind = NT_EXPR_LIST, .count = list->count, .item = items});
     return list;
+}
+
+nt_expr_node *nt_expr_folded_range(nt_expr_parser *p, nt_expr_node *node, bool open)
+{
+    nt_expr *expr = p->expr;
+    if (open) {
+        expr->has_lists = expr->has_ranges = true;
+        return node;
+    }
+    nt_expr_state state = {.capacity = NT_EXPR_MAX_BUILT};
+    state.scratch = nt_alloc(state.capacity * sizeof *state.scratch);
+    nt_expr_value value = node->eval(&state, node);
+    bool flat = value.kind == NT_EXPR_LIST;
+    for (uint32_t i = 0; flat && i < value.count; i++)
+        flat = value.item[i].kind < NT_EXPR_LIST;
+    if (flat) {
+        void *owned = expr->owned;
+        nt_grow(&owned, &expr->owned_capacity, expr->owned_count + 1, sizeof *expr->owned);
+        expr->owned = owned;
+        nt_expr_value *items = nt_alloc(value.count * sizeof *items);
+        memcpy(items, value.item, value.count * sizeof *items);
+        expr->owned[expr->owned_count++] = items;
+        value.item = items;
+        become_constant(node, value);
+    } else { /* a fault, or lists in a list: left to the evaluation */
+        expr->has_lists = expr->has_ranges = true;
+    }
+    free(state.scratch);
+    return node;
 }
 
 /* ---- the public face ------------------------------------------------------------------------------------------- */
@@ -117,6 +146,9 @@ void nt_expr_free(nt_expr *expr)
 {
     if (expr == NULL)
         return;
+    for (size_t i = 0; i < expr->owned_count; i++)
+        free(expr->owned[i]);
+    free(expr->owned);
     free(expr->text);
     free(expr->nodes);
     free(expr->items);

@@ -1,9 +1,10 @@
 /* expr.h: a safe evaluator for the part of Python that constraints and objectives are written in.
  *
  * Integers (64 bit; overflow is a fault, never a wrap), reals, booleans, text, lists. + - * / // % **, comparisons and
- * their chains, and / or / not, in / not in, `a if c else b`, min max abs len sum ceil floor. The meaning is Python's:
+ * their chains, and / or / not, in / not in, `a if c else b`, min max abs len sum ceil floor range, comprehensions:
+ * [x * y for x in a if x > 1 for y in range(x)] and without the brackets as an argument. The meaning is Python's:
  * // and % round towards minus infinity, / gives a real, `and` and `or` give one of their operands. A tuple in
- * parentheses is a list. Nothing else exists: no attribute, no assignment, no call of anything else.
+ * parentheses is a list, and so is a range. Nothing else exists: no attribute, no assignment, no call of anything else.
  *
  * An expression is compiled once against a list of names and evaluated millions of times against an array of values in
  * the same order. A value may be unknown (a limit that the device does not state); what depends on it is unknown too,
@@ -17,8 +18,10 @@
 enum {
     NT_EXPR_MAX_LENGTH = 4096,
     NT_EXPR_MAX_SYMBOLS = 64,
-    NT_EXPR_MAX_DEPTH = 200, /* of the tree; a sum of 200 terms is that deep, an `and` of 200 is not */
-    NT_EXPR_MAX_ITEMS = 1024 /* in all lists of one expression together */
+    NT_EXPR_MAX_DEPTH = 200,    /* of the tree; a sum of 200 terms is that deep, an `and` of 200 is not */
+    NT_EXPR_MAX_ITEMS = 1024,   /* written in all lists of one expression together */
+    NT_EXPR_MAX_BUILT = 65536,  /* in all lists that ranges and comprehensions build while it is evaluated */
+    NT_EXPR_MAX_STEPS = 1000000 /* of all comprehensions of one evaluation */
 };
 
 /* The order matters to the evaluator: whole numbers, then numbers, then the rest. */
@@ -44,12 +47,13 @@ typedef struct nt_expr_value {
 } nt_expr_value;
 
 /* X(name, text) */
-#define NT_EXPR_FAULT_MAP(X)                             \
-    X(NONE, "no fault")                                  \
-    X(DIVISION, "division by zero")                      \
-    X(OVERFLOW, "a number beyond 64 bits")               \
-    X(TYPE, "operands of kinds that do not go together") \
-    X(DOMAIN, "an argument outside the function's domain")
+#define NT_EXPR_FAULT_MAP(X)                               \
+    X(NONE, "no fault")                                    \
+    X(DIVISION, "division by zero")                        \
+    X(OVERFLOW, "a number beyond 64 bits")                 \
+    X(TYPE, "operands of kinds that do not go together")   \
+    X(DOMAIN, "an argument outside the function's domain") \
+    X(LIMIT, "a list too long to build")
 
 typedef enum nt_expr_fault_code {
 #define X(name, text) NT_EXPR_FAULT_##name,
@@ -81,6 +85,11 @@ uint64_t nt_expr_uses(const nt_expr *expr); /* bit i: symbol i occurs */
  * that is a list. The result may be unknown. Text in the result belongs to the expression or to `values`. Any number
  * of threads may evaluate the same expression. */
 bool nt_expr_eval(const nt_expr *expr, const nt_expr_value *values, nt_expr_value *out, nt_expr_fault *fault);
+
+/* The same for a result that is a list: writes up to `capacity` items and their number to *count. A list of lists is a
+ * fault, as is anything that is no list. */
+bool nt_expr_eval_list(const nt_expr *expr, const nt_expr_value *values, nt_expr_value *items, size_t capacity,
+                       size_t *count, nt_expr_fault *fault);
 
 /* The same as a condition: non-zero numbers and non-empty text are true. */
 nt_expr_truth nt_expr_test(const nt_expr *expr, const nt_expr_value *values, nt_expr_fault *fault);

@@ -240,9 +240,40 @@ static nt_expr_value call_floor(nt_expr_state *state, const nt_expr_node *node)
     return rounded(state, node, floor);
 }
 
+/* How many values from begin, by step, before end; -1: more than a list may have. */
+static int64_t range_count(int64_t begin, int64_t end, int64_t step)
+{
+    if (step > 0 ? begin >= end : begin <= end)
+        return 0;
+    uint64_t span = step > 0 ? (uint64_t)end - (uint64_t)begin : (uint64_t)begin - (uint64_t)end;
+    uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step, count = (span - 1) / stride + 1;
+    return count > NT_EXPR_MAX_BUILT ? -1 : (int64_t)count;
+}
+
+static nt_expr_value call_range(nt_expr_state *state, const nt_expr_node *node)
+{
+    int64_t bound[3] = {0, 0, 1};
+    int at = node->count == 1; /* a single argument is the end */
+    for (const nt_expr_node *child = node->first; child != NULL; child = child->next) {
+        nt_expr_value v = nt_expr_node_eval(state, child);
+        if (!nt_expr_is_whole(v))
+            return v.kind >= NT_EXPR_UNKNOWN ? v : nt_expr_fail(state, node, NT_EXPR_FAULT_TYPE);
+        bound[at++] = v.i;
+    }
+    if (bound[2] == 0)
+        return nt_expr_fail(state, node, NT_EXPR_FAULT_DOMAIN);
+    int64_t count = range_count(bound[0], bound[1], bound[2]);
+    nt_expr_value *item = count < 0 ? NULL : nt_expr_room(state, node, (size_t)count);
+    if (item == NULL)
+        return nt_expr_fail(state, node, NT_EXPR_FAULT_LIMIT);
+    for (int64_t i = 0; i < count; i++)
+        item[i] = nt_expr_whole(bound[0] + i * bound[2]);
+    return (nt_expr_value){.kind = NT_EXPR_LIST, .count = (uint32_t)count, .item = item};
+}
+
 const nt_expr_function nt_expr_functions[] = {
-    {"min", call_min, 1, UINT32_MAX}, {"max", call_max, 1, UINT32_MAX}, {"abs", call_abs, 1, 1},
-    {"len", call_len, 1, 1},          {"sum", call_sum, 1, 1},          {"ceil", call_ceil, 1, 1},
-    {"floor", call_floor, 1, 1},
+    {"min", call_min, 1, UINT32_MAX, false}, {"max", call_max, 1, UINT32_MAX, false}, {"abs", call_abs, 1, 1, false},
+    {"len", call_len, 1, 1, false},          {"sum", call_sum, 1, 1, false},          {"ceil", call_ceil, 1, 1, false},
+    {"floor", call_floor, 1, 1, false},      {"range", call_range, 1, 3, true},
 };
 const int nt_expr_function_count = sizeof nt_expr_functions / sizeof nt_expr_functions[0];

@@ -1,11 +1,13 @@
 /* expr_eval.c: from tree to value. One small function per kind of node; what an operator does is a table row of two
  * functions, for whole numbers and for reals. Faults and unknown values are kinds of value, so that they pass upwards
- * like any other. Evaluation allocates nothing. */
+ * like any other. Evaluation allocates nothing unless ranges or comprehensions depend on values. */
 #include "autotune/expr_node.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "core/record.h"
 
 static double to_real(nt_expr_value v)
@@ -200,7 +202,7 @@ nt_expr_value nt_expr_node_plus(nt_expr_state *state, const nt_expr_node *node)
 
 /* ---- truth ----------------------------------------------------------------------------------------------------- */
 
-static nt_expr_truth truth(nt_expr_value v)
+nt_expr_truth nt_expr_truth_of(nt_expr_value v)
 {
     switch ((nt_expr_kind)v.kind) {
     case NT_EXPR_INT:
@@ -223,7 +225,7 @@ static nt_expr_truth truth(nt_expr_value v)
 nt_expr_value nt_expr_node_not(nt_expr_state *state, const nt_expr_node *node)
 {
     nt_expr_value a = nt_expr_node_eval(state, node->first);
-    return a.kind >= NT_EXPR_UNKNOWN ? a : nt_expr_boolean(truth(a) == NT_EXPR_IS_FALSE);
+    return a.kind >= NT_EXPR_UNKNOWN ? a : nt_expr_boolean(nt_expr_truth_of(a) == NT_EXPR_IS_FALSE);
 }
 
 /* Gives the first operand whose truth is `decisive`, else the last. An unknown operand leaves the answer open unless a
@@ -234,7 +236,7 @@ static nt_expr_value junction(nt_expr_state *state, const nt_expr_node *node, nt
     bool open = false;
     for (const nt_expr_node *child = node->first; child != NULL; child = child->next) {
         last = nt_expr_node_eval(state, child);
-        nt_expr_truth is = truth(last);
+        nt_expr_truth is = nt_expr_truth_of(last);
         if (is == decisive)
             return last;
         if (is == NT_EXPR_IS_FAULT)
@@ -260,7 +262,7 @@ nt_expr_value nt_expr_node_if(nt_expr_state *state, const nt_expr_node *node)
     if (condition.kind >= NT_EXPR_UNKNOWN)
         return condition;
     const nt_expr_node *then = node->first->next;
-    return nt_expr_node_eval(state, truth(condition) == NT_EXPR_IS_TRUE ? then : then->next);
+    return nt_expr_node_eval(state, nt_expr_truth_of(condition) == NT_EXPR_IS_TRUE ? then : then->next);
 }
 
 /* ---- leaves, lists --------------------------------------------------------------------------------------------- */
@@ -276,11 +278,16 @@ nt_expr_value nt_expr_node_slot(nt_expr_state *state, const nt_expr_node *node)
     return state->values[node->slot];
 }
 
-/* The compiler has bounded the items of all lists together, so the scratch cannot run out. */
+nt_expr_value nt_expr_node_local(nt_expr_state *state, const nt_expr_node *node)
+{
+    return state->local[node->slot];
+}
+
 nt_expr_value nt_expr_node_list(nt_expr_state *state, const nt_expr_node *node)
 {
-    nt_expr_value *item = state->scratch + state->used;
-    state->used += node->count;
+    nt_expr_value *item = nt_expr_room(state, node, node->count);
+    if (item == NULL)
+        return nt_expr_fail(state, node, NT_EXPR_FAULT_LIMIT);
     uint32_t i = 0;
     for (const nt_expr_node *child = node->first; child != NULL; child = child->next) {
         item[i] = nt_expr_node_eval(state, child);
@@ -292,27 +299,60 @@ nt_expr_value nt_expr_node_list(nt_expr_state *state, const nt_expr_node *node)
 
 /* ---- the public face ------------------------------------------------------------------------------------------- */
 
-static nt_expr_value run(const nt_expr *expr, const nt_expr_value *values, nt_expr_fault *out)
+static void note_fault(const nt_expr *expr, const nt_expr_state *state, nt_expr_value result, nt_expr_fault *out)
 {
-    nt_expr_state state = {.values = values};
+    if (out == NULL)
+        return;
+    *out = (nt_expr_fault){0};
+    if (result.kind == NT_EXPR_FAULT)
+        *out = (nt_expr_fault){state->fault.code, nt_expr_column(expr->text, (size_t)state->fault.column)};
+}
+
+/* With room for lists. Items of the result go to items, when it wants them, as they die with the room. */
+static nt_expr_value run_with_lists(const nt_expr *expr, nt_expr_state *state, nt_expr_value *items, size_t capacity)
+{
+    nt_expr_value few[NT_EXPR_MAX_ITEMS];
+    state->capacity = expr->has_ranges ? NT_EXPR_MAX_BUILT : NT_EXPR_MAX_ITEMS;
+    state->scratch = expr->has_ranges ? nt_alloc(state->capacity * sizeof *few) : few;
+    nt_expr_value result = nt_expr_node_eval(state, expr->root);
+    if (result.kind == NT_EXPR_LIST) {
+        for (uint32_t i = 0; i < result.count && i < capacity; i++)
+            items[i] = result.item[i];
+        result.item = NULL;
+    }
+    if (expr->has_ranges)
+        free(state->scratch);
+    return result;
+}
+
+static nt_expr_value run(const nt_expr *expr, const nt_expr_value *values, nt_expr_fault *fault)
+{
+    nt_expr_state state;
+    state.values = values;
     nt_expr_value result;
     if (expr->has_lists) {
-        nt_expr_value scratch[NT_EXPR_MAX_ITEMS];
-        state.scratch = scratch;
-        result = nt_expr_node_eval(&state, expr->root);
-        /* The items die with this frame: only whether there are any may leave it. */
-        if (result.kind == NT_EXPR_LIST)
-            result.item = NULL;
+        state.used = state.steps = 0;
+        result = run_with_lists(expr, &state, NULL, 0);
     } else {
         result = nt_expr_node_eval(&state, expr->root);
     }
-    if (out != NULL) {
-        *out = (nt_expr_fault){0};
-        if (result.kind == NT_EXPR_FAULT)
-            *out = (nt_expr_fault){state.fault.code, nt_expr_column(expr->text, (size_t)state.fault.column)};
-    }
-    /* No value points to the state itself. */
-    return result; /* cppcheck-suppress returnDanglingLifetime */
+    note_fault(expr, &state, result, fault);
+    return result;
+}
+
+bool nt_expr_eval_list(const nt_expr *expr, const nt_expr_value *values, nt_expr_value *items, size_t capacity,
+                       size_t *count, nt_expr_fault *fault)
+{
+    nt_expr_state state = {.values = values};
+    nt_expr_value result = run_with_lists(expr, &state, items, capacity);
+    bool flat = result.kind == NT_EXPR_LIST;
+    for (uint32_t i = 0; flat && i < result.count && i < capacity; i++)
+        flat = items[i].kind < NT_EXPR_LIST;
+    note_fault(expr, &state, result, fault);
+    if (!flat && result.kind != NT_EXPR_FAULT && fault != NULL)
+        *fault = (nt_expr_fault){NT_EXPR_FAULT_TYPE, 1};
+    *count = flat ? result.count : 0;
+    return flat;
 }
 
 bool nt_expr_eval(const nt_expr *expr, const nt_expr_value *values, nt_expr_value *out, nt_expr_fault *out_fault)
@@ -325,7 +365,7 @@ bool nt_expr_eval(const nt_expr *expr, const nt_expr_value *values, nt_expr_valu
 
 nt_expr_truth nt_expr_test(const nt_expr *expr, const nt_expr_value *values, nt_expr_fault *out_fault)
 {
-    return truth(run(expr, values, out_fault));
+    return nt_expr_truth_of(run(expr, values, out_fault));
 }
 
 const char *nt_expr_fault_text(nt_expr_fault_code code)

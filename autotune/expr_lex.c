@@ -8,13 +8,13 @@
 #include "core/mem.h"
 
 static const char *const spelling[NT_TOKEN_COUNT] = {
-    [NT_TOKEN_AND] = "and",      [NT_TOKEN_OR] = "or",           [NT_TOKEN_NOT] = "not",   [NT_TOKEN_IN] = "in",
-    [NT_TOKEN_IF] = "if",        [NT_TOKEN_ELSE] = "else",       [NT_TOKEN_TRUE] = "True", [NT_TOKEN_FALSE] = "False",
-    [NT_TOKEN_POWER] = "**",     [NT_TOKEN_FLOOR_DIVIDE] = "//", [NT_TOKEN_LE] = "<=",     [NT_TOKEN_GE] = ">=",
-    [NT_TOKEN_EQ] = "==",        [NT_TOKEN_NE] = "!=",           [NT_TOKEN_PLUS] = "+",    [NT_TOKEN_MINUS] = "-",
-    [NT_TOKEN_TIMES] = "*",      [NT_TOKEN_DIVIDE] = "/",        [NT_TOKEN_MODULO] = "%",  [NT_TOKEN_LT] = "<",
-    [NT_TOKEN_GT] = ">",         [NT_TOKEN_OPEN] = "(",          [NT_TOKEN_CLOSE] = ")",   [NT_TOKEN_OPEN_LIST] = "[",
-    [NT_TOKEN_CLOSE_LIST] = "]", [NT_TOKEN_COMMA] = ",",
+    [NT_TOKEN_AND] = "and",     [NT_TOKEN_OR] = "or",        [NT_TOKEN_NOT] = "not",         [NT_TOKEN_IN] = "in",
+    [NT_TOKEN_IF] = "if",       [NT_TOKEN_ELSE] = "else",    [NT_TOKEN_FOR] = "for",         [NT_TOKEN_TRUE] = "True",
+    [NT_TOKEN_FALSE] = "False", [NT_TOKEN_POWER] = "**",     [NT_TOKEN_FLOOR_DIVIDE] = "//", [NT_TOKEN_LE] = "<=",
+    [NT_TOKEN_GE] = ">=",       [NT_TOKEN_EQ] = "==",        [NT_TOKEN_NE] = "!=",           [NT_TOKEN_PLUS] = "+",
+    [NT_TOKEN_MINUS] = "-",     [NT_TOKEN_TIMES] = "*",      [NT_TOKEN_DIVIDE] = "/",        [NT_TOKEN_MODULO] = "%",
+    [NT_TOKEN_LT] = "<",        [NT_TOKEN_GT] = ">",         [NT_TOKEN_OPEN] = "(",          [NT_TOKEN_CLOSE] = ")",
+    [NT_TOKEN_OPEN_LIST] = "[", [NT_TOKEN_CLOSE_LIST] = "]", [NT_TOKEN_COMMA] = ",",
 };
 
 /* What people write from habit, and what it is here. */

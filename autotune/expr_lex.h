@@ -16,6 +16,7 @@ typedef enum nt_token {
     NT_TOKEN_IN,
     NT_TOKEN_IF,
     NT_TOKEN_ELSE,
+    NT_TOKEN_FOR,
     NT_TOKEN_TRUE,
     NT_TOKEN_FALSE,
     /* signs, longer ones before those they begin with */

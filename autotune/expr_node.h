@@ -6,10 +6,14 @@
 
 typedef struct nt_expr_node nt_expr_node;
 
+enum { NT_EXPR_MAX_LOCALS = 8 };
+
 typedef struct nt_expr_state {
     const nt_expr_value *values;
     nt_expr_value *scratch; /* room for the items of lists that are not constant */
-    size_t used;
+    size_t used, capacity;
+    nt_expr_value local[NT_EXPR_MAX_LOCALS]; /* names that `for` binds */
+    size_t steps;                            /* of all comprehensions */
     nt_expr_fault fault;
 } nt_expr_state;
 
@@ -56,13 +60,17 @@ struct nt_expr {
     size_t node_count, item_count, letter_count;
     nt_expr_node *root;
     uint64_t uses;
-    bool has_lists; /* lists remain that must be built on evaluation */
+    bool has_lists;        /* lists remain that must be built on evaluation */
+    bool has_ranges;       /* and some whose length only the evaluation knows */
+    nt_expr_value **owned; /* items of lists that were built by the compiler */
+    size_t owned_count, owned_capacity;
 };
 
 typedef struct nt_expr_function {
     const char *name;
     nt_expr_node_fn *eval;
     uint32_t least, most; /* arguments */
+    bool builds;          /* a list, of a length that its arguments decide */
 } nt_expr_function;
 
 extern const nt_expr_function nt_expr_functions[];
@@ -75,7 +83,14 @@ nt_expr_value nt_expr_sum(nt_expr_state *state, const nt_expr_node *node, nt_exp
 
 nt_expr_node_fn nt_expr_node_constant, nt_expr_node_slot, nt_expr_node_arithmetic, nt_expr_node_negate,
     nt_expr_node_plus, nt_expr_node_not, nt_expr_node_and, nt_expr_node_or, nt_expr_node_compare, nt_expr_node_if,
-    nt_expr_node_list;
+    nt_expr_node_list, nt_expr_node_local, nt_expr_node_comprehension;
+
+/* A comprehension's children: what an item is, then its clauses; a clause's: what to walk over, then conditions. */
+
+/* Room for a list of that many items in the scratch; NULL when it is used up, with the fault noted. */
+nt_expr_value *nt_expr_room(nt_expr_state *state, const nt_expr_node *node, size_t count);
+
+nt_expr_truth nt_expr_truth_of(nt_expr_value value);
 
 static inline nt_expr_value nt_expr_whole(int64_t i)
 {

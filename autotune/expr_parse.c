@@ -7,6 +7,7 @@
 enum { MAX_NESTING = 64 }; /* of parentheses and signs: bounds the parser's own recursion */
 
 static nt_expr_node *parse_expression(nt_expr_parser *p);
+static nt_expr_node *parse_or(nt_expr_parser *p);
 static nt_expr_node *parse_factor(nt_expr_parser *p);
 
 static nt_expr_node *fail_here(nt_expr_parser *p, const char *problem)
@@ -51,8 +52,80 @@ static nt_expr_node *finish_list(nt_expr_parser *p, nt_expr_node *list, nt_expr_
     return nt_expr_folded_list(p, list);
 }
 
+/* Notes the names bound by the `for` clauses that come before the closing bracket at hand, and returns how many. Those
+ * names are in sight before they are bound: that is why the text is read ahead. */
+static int find_bound(nt_expr_parser *p)
+{
+    nt_expr_lexer ahead = p->lex;
+    int depth = 0, count = 0;
+    ahead.err = NULL;
+    while (depth >= 0 && ahead.is != NT_TOKEN_END && ahead.is != NT_TOKEN_ERROR) {
+        depth += ahead.is == NT_TOKEN_OPEN || ahead.is == NT_TOKEN_OPEN_LIST;
+        depth -= ahead.is == NT_TOKEN_CLOSE || ahead.is == NT_TOKEN_CLOSE_LIST;
+        bool binds = depth == 0 && ahead.is == NT_TOKEN_FOR;
+        nt_expr_advance(&ahead);
+        if (!binds)
+            continue;
+        int at = p->local_count + count++;
+        if (at < NT_EXPR_MAX_LOCALS) {
+            p->local_start[at] = ahead.start;
+            p->local_end[at] = ahead.is == NT_TOKEN_NAME ? ahead.end : ahead.start;
+        }
+    }
+    return count;
+}
+
+/* for NAME in LIST if CONDITION..; its name is number `local`. */
+static nt_expr_node *parse_clause(nt_expr_parser *p, int local)
+{
+    nt_expr_node *clause = nt_expr_new_node(p, NULL, p->lex.start);
+    clause->slot = (uint32_t)local;
+    nt_expr_advance(&p->lex);
+    size_t start = p->lex.start, end = p->lex.end;
+    if (!accept(p, NT_TOKEN_NAME))
+        return fail_here(p, "expected a name after `for`");
+    if (!accept(p, NT_TOKEN_IN))
+        return fail_here(p, "expected `in` after the name");
+    p->local_count = local;
+    nt_expr_node *last = nt_expr_append(p, clause, NULL, parse_or(p));
+    p->local_start[local] = start; /* a comprehension in the list may have used its place */
+    p->local_end[local] = end;
+    p->local_count = local + 1;
+    while (last != NULL && accept(p, NT_TOKEN_IF))
+        last = nt_expr_append(p, clause, last, parse_or(p));
+    return last == NULL ? NULL : clause;
+}
+
+/* Up to and with the closing bracket; `bound` names from find_bound. */
+static nt_expr_node *parse_comprehension(nt_expr_parser *p, size_t position, int bound, nt_token closing)
+{
+    int outside = p->local_count;
+    if (outside + bound > NT_EXPR_MAX_LOCALS)
+        return fail_here(p, "more than 8 names bound by `for`");
+    uint64_t uses = p->expr->uses;
+    p->expr->uses = 0;
+    p->local_count = outside + bound;
+    nt_expr_node *node = nt_expr_new_node(p, nt_expr_node_comprehension, position);
+    nt_expr_node *last = nt_expr_append(p, node, NULL, parse_expression(p));
+    if (last != NULL && p->lex.is != NT_TOKEN_FOR)
+        return fail_here(p, "expected `for`");
+    for (int i = 0; last != NULL && p->lex.is == NT_TOKEN_FOR; i++)
+        last = nt_expr_append(p, node, last, parse_clause(p, outside + i));
+    p->local_count = outside;
+    bool open = p->expr->uses != 0 || outside > 0;
+    p->expr->uses |= uses;
+    if (last == NULL)
+        return NULL;
+    if (!accept(p, closing))
+        return fail_here(p, closing == NT_TOKEN_CLOSE ? "expected )" : "expected ]");
+    return nt_expr_folded_range(p, node, open);
+}
+
 static nt_expr_node *parse_list(nt_expr_parser *p, size_t position)
 {
+    int bound = find_bound(p);
+    if (bound > 0)
+        return parse_comprehension(p, position, bound, NT_TOKEN_CLOSE_LIST);
     return finish_list(p, nt_expr_new_node(p, nt_expr_node_list, position), NULL, NT_TOKEN_CLOSE_LIST);
 }
 
@@ -95,13 +168,20 @@ static nt_expr_node *parse_call(nt_expr_parser *p, size_t start, size_t end)
     if (function == NULL)
         return fail_function(p, start, end);
     nt_expr_node *node = nt_expr_new_node(p, function->eval, start);
+    int bound = find_bound(p);
+    if (bound > 0) {
+        nt_expr_node *list = parse_comprehension(p, p->lex.start, bound, NT_TOKEN_CLOSE);
+        return nt_expr_append(p, node, NULL, list) == NULL ? NULL : nt_expr_folded(node);
+    }
     if (!parse_items(p, node, NULL, NT_TOKEN_CLOSE))
         return NULL;
     if (node->count >= function->least && node->count <= function->most)
-        return nt_expr_folded(node);
+        return function->builds ? nt_expr_folded_range(p, node, !nt_expr_all_constant(node)) : nt_expr_folded(node);
     nt_str problem = {0};
     nt_str_addf(&problem, "%s() takes %s", function->name,
-                function->most == 1 ? "one argument" : "one argument or more");
+                function->most == 1   ? "one argument"
+                : function->most == 3 ? "one to three arguments"
+                                      : "one argument or more");
     nt_expr_fail_at(&p->lex, start, nt_str_text(&problem), NULL);
     nt_str_done(&problem);
     return NULL;
@@ -122,6 +202,14 @@ static nt_expr_node *parse_name(nt_expr_parser *p)
         nt_expr_advance(&p->lex);
         return parse_call(p, start, end);
     }
+    for (int i = p->local_count - 1; i >= 0; i--)
+        if (p->local_end[i] - p->local_start[i] == end - start &&
+            memcmp(p->expr->text + p->local_start[i], p->expr->text + start, end - start) == 0) {
+            nt_expr_node *node = nt_expr_new_node(p, nt_expr_node_local, start);
+            node->slot = (uint32_t)i;
+            nt_expr_advance(&p->lex);
+            return node;
+        }
     for (int i = 0; i < p->symbol_count; i++)
         if (spells(p, start, end, p->symbols[i])) {
             nt_expr_node *node = nt_expr_new_node(p, nt_expr_node_slot, start);

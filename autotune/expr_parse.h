@@ -12,6 +12,9 @@ typedef struct nt_expr_parser {
     int symbol_count;
     int nesting;
     size_t list_items;
+    /* Names that `for` binds here, as bytes of the text, and how many of them are in sight. */
+    size_t local_start[NT_EXPR_MAX_LOCALS], local_end[NT_EXPR_MAX_LOCALS];
+    int local_count;
 } nt_expr_parser;
 
 /* The whole text as a tree; NULL once anything has failed. */
@@ -24,8 +27,12 @@ nt_expr_node *nt_expr_new_constant(nt_expr_parser *p, nt_expr_value value, size_
  * passes an earlier failure on, or the tree has become too deep. */
 nt_expr_node *nt_expr_append(nt_expr_parser *p, nt_expr_node *node, nt_expr_node *last, nt_expr_node *child);
 
+bool nt_expr_all_constant(const nt_expr_node *node); /* all its children */
+
 /* Evaluates now what has only constant children. A fault stays in the tree: a condition may keep it from happening. */
 nt_expr_node *nt_expr_folded(nt_expr_node *node);
 nt_expr_node *nt_expr_folded_list(nt_expr_parser *p, nt_expr_node *list);
+/* A range or comprehension: built now when it depends on nothing (`open` false), else on evaluation. */
+nt_expr_node *nt_expr_folded_range(nt_expr_parser *p, nt_expr_node *node, bool open);
 
 #endif

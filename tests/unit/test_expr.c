@@ -47,6 +47,29 @@ typedef struct meaning {
 static const meaning python[] = {
     {"1 + 2 * 3", NT_EXPR_INT, .i = 7},
     {"(1 + 2) * 3", NT_EXPR_INT, .i = 9},
+    {"sum([i for i in range(5)])", NT_EXPR_INT, .i = 10},
+    {"len(range(3, 20, 4))", NT_EXPR_INT, .i = 5},
+    {"sum(i * i for i in range(a))", NT_EXPR_INT, .i = 91},
+    {"max(i for i in [3, 1, 2] if i != 3)", NT_EXPR_INT, .i = 2},
+    {"len([i for i in range(10) if i % 2 == 0 if i > 2])", NT_EXPR_INT, .i = 3},
+    {"sum([i * j for i in range(4) for j in range(i)])", NT_EXPR_INT, .i = 11},
+    {"6 in range(0, 12, 3)", NT_EXPR_BOOL, .i = 1},
+    {"a in [2 ** i - 1 for i in range(1, 5)]", NT_EXPR_BOOL, .i = 1},
+    {"sum([sum([i + j for j in range(3)]) for i in range(3)])", NT_EXPR_INT, .i = 18},
+    {"len(range(0))", NT_EXPR_INT, .i = 0},
+    {"len(range(5, 1))", NT_EXPR_INT, .i = 0},
+    {"sum(range(5, 1, -2))", NT_EXPR_INT, .i = 8},
+    {"[i for i in range(3)] == [0, 1, 2]", NT_EXPR_BOOL, .i = 1},
+    {"max([len([k for k in range(j)]) for j in [1, 4, 2]])", NT_EXPR_INT, .i = 4},
+    {"sum([i for i in [j + 1 for j in range(4)]])", NT_EXPR_INT, .i = 10},
+    {"sum([j for i in [[1, 2], [3]] for j in i])", NT_EXPR_INT, .i = 6},
+    {"sum([a for a in range(3)]) + a", NT_EXPR_INT, .i = 10},
+    {"len([z for z in range(3) if z])", NT_EXPR_INT, .i = 2},
+    {"min(32 * i for i in range(1, 5))", NT_EXPR_INT, .i = 32},
+    {"len([c for c in [1, a, b] if c > 0])", NT_EXPR_INT, .i = 2},
+    {"sum([i for i in range(a) if i in [k * 2 for k in range(i)] or i == 1])", NT_EXPR_INT, .i = 13},
+    {"sum([k for i in [1, 2] for k in [m * i for m in [1, 2]]])", NT_EXPR_INT, .i = 9},
+    {"range(3) == range(0, 3)", NT_EXPR_BOOL, .i = 1},
     {"7 // 2", NT_EXPR_INT, .i = 3},
     {"-7 // 2", NT_EXPR_INT, .i = -4},
     {"7 // -2", NT_EXPR_INT, .i = -4},
@@ -314,6 +337,11 @@ static void test_faults_where_python_goes_on(void **state)
         {"3 ** 100000000000", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_OVERFLOW},
         {"sum([big, big])", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_OVERFLOW},
         {"floor(1e300)", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_OVERFLOW},
+        {"len(range(1000000000))", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_LIMIT},
+        {"len(range(big))", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_LIMIT},
+        {"len(range(m, big, 1))", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_LIMIT},
+        {"sum([1 for i in range(60000) for j in range(60000) if j < 0])", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_LIMIT},
+        {"len([i for i in range(60000) for j in [1, 2, a]])", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_LIMIT},
         {"(-8) ** 0.5", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_DOMAIN},
         {"[1, a]", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_TYPE},
         {"[1, 2]", NT_EXPR_FAULT, .fault = NT_EXPR_FAULT_TYPE},
@@ -427,7 +455,14 @@ static void test_errors_say_where_and_what(void **state)
         {"a\x1b[2J", "column 2 of 'a?[2J'", ""},
         {"a, b", "column 2", ""},
         {"lambda: 1", "column 1", ""},
-        {"[i for i in [1]]", "column 2", ""},
+        {"[i for i in [1]", "column 16", ""},
+        {"[1 for 1 in [1]]", "column 8 of '[1 for 1 in [1]]': expected a name after `for`", ""},
+        {"[i for i of [1]]", "column 10", ""},
+        {"[i for i in j for j in [1]]", "column 13", "there are"},
+        {"[k for i in [1]]", "column 2 of '[k for i in [1]]': unknown name 'k'", ""},
+        {"i + sum(i for i in [1])", "column 1", ""},
+        {"[i for i in [1], 2]", "column 16", ""},
+        {"range(1, 2, 3, 4)", "column 1 of 'range(1, 2, 3, 4)': range() takes one to three arguments", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         nt_expr *expr = (nt_expr *)&rows;
@@ -483,6 +518,45 @@ static void test_limits(void **state)
     assert_int_equal(compile_status(repeated("a in [1] ", " and a in [1,a]", 200, ""), ""), NT_OK);
 }
 
+static void test_lists_as_results(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t item[4];
+        size_t count;
+    } rows[] = {{"[32 * i for i in range(1, 5)]", {32, 64, 96, 128}, 4},
+                {"[]", {0}, 0},
+                {"(a, b)", {7, -3}, 2},
+                {"[i for i in range(a, 3, b)]", {7, 4}, 2},
+                {"range(2)", {0, 1}, 2}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        nt_expr *expr = NULL;
+        nt_expr_value item[4];
+        size_t count = 99;
+        assert_int_equal(nt_expr_compile(rows[r].text, names, NAME_COUNT, &expr, NULL), NT_OK);
+        assert_true(nt_expr_eval_list(expr, values, item, 4, &count, NULL));
+        assert_int_equal(count, rows[r].count);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(item[i].i, rows[r].item[i]);
+        if (count > 0)
+            assert_true(nt_expr_eval_list(expr, values, item, 1, &count, NULL));
+        assert_int_equal(count, rows[r].count);
+        nt_expr_free(expr);
+    }
+    static const char *const none[] = {"a", "[[1], [2]]", "[i / z for i in [1]]", "u"};
+    for (size_t r = 0; r < sizeof none / sizeof none[0]; r++) {
+        nt_expr *expr = NULL;
+        nt_expr_value item[4];
+        nt_expr_fault fault;
+        size_t count;
+        assert_int_equal(nt_expr_compile(none[r], names, NAME_COUNT, &expr, NULL), NT_OK);
+        assert_false(nt_expr_eval_list(expr, values, item, 4, &count, &fault));
+        assert_int_equal(fault.code, r == 2 ? NT_EXPR_FAULT_DIVISION : NT_EXPR_FAULT_TYPE);
+        nt_expr_free(expr);
+    }
+}
+
 static void test_symbols(void **state)
 {
     (void)state;
@@ -520,10 +594,62 @@ static void test_random_texts(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
-        "a",    "b",    "z",     "x",    "t",     "s",    "u",     "m",        "1",    "2.5",    "0",    "'q'",  "\"",
-        "'",    "(",    ")",     "[",    "]",     ",",    "+",     "-",        "*",    "/",      "//",   "%",    "**",
-        "<",    "<=",   "==",    "!=",   " and ", " or ", " not ", " in ",     " if ", " else ", "min(", "max(", "sum(",
-        "len(", "abs(", "ceil(", "True", " ",     "\xff", "\x01",  "\xc3\xa4", ".",    "e5",     "\\",   "&&",
+        "a",
+        "b",
+        "z",
+        "x",
+        "t",
+        "s",
+        "u",
+        "m",
+        "1",
+        "2.5",
+        "0",
+        "'q'",
+        "\"",
+        "'",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "+",
+        "-",
+        "*",
+        "/",
+        "//",
+        "%",
+        "**",
+        " for ",
+        "range(",
+        "for a in ",
+        "i",
+        "for i in [1, a]",
+        "<",
+        "<=",
+        "==",
+        "!=",
+        " and ",
+        " or ",
+        " not ",
+        " in ",
+        " if ",
+        " else ",
+        "min(",
+        "max(",
+        "sum(",
+        "len(",
+        "abs(",
+        "ceil(",
+        "True",
+        " ",
+        "\xff",
+        "\x01",
+        "\xc3\xa4",
+        ".",
+        "e5",
+        "\\",
+        "&&",
     };
     nt_random random = nt_random_seed(1, 2);
     int good = 0;
@@ -555,6 +681,7 @@ int main(void)
         cmocka_unit_test(test_truth),
         cmocka_unit_test(test_errors_say_where_and_what),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_lists_as_results),
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_values_from_parameters),
         cmocka_unit_test(test_random_texts),
