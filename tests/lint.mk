@@ -23,7 +23,7 @@ lint: include-rules lint-tidy lint-cppcheck
 # One process a file: several files in one process give this clang-tidy wrong reports about va_list.
 lint-tidy:
 	$(call tool,clang-tidy)
-	@printf '%s\n' $(LINT_C) | xargs -P $(JOBS) -I{} sh tests/lint_one.sh {} $(CPPFLAGS)
+	@printf '%s\n' $(LINT_C) | xargs -P $(JOBS) -I{} sh tests/lint_one.sh {} $(CPPFLAGS) -Iprofiler/cxx
 	@echo "clang-tidy: $(words $(LINT_C)) files"
 
 lint-cppcheck:

@@ -22,10 +22,12 @@ static struct {
     const char *fail; /* field of the table that fails; NULL: none */
     int code;
     int calls_before_failing;
-    int passes;     /* that a configuration takes */
-    int never_done; /* stop never says that all passes are in */
-    int lost;       /* ranges that are dropped of each pass */
-    bool poisoned;  /* a failed add was followed by another on the same object */
+    int passes;           /* that a configuration takes */
+    int never_done;       /* stop never says that all passes are in */
+    int lost;             /* ranges that are missing of each pass */
+    int said_lost;        /* ranges that are said to be dropped */
+    size_t most_launches; /* of any pass */
+    bool poisoned;        /* a failed add was followed by another on the same object */
     bool counting;
     int live; /* objects made and not given back */
     int starts, resets, configs;
@@ -42,12 +44,13 @@ static struct {
 } fake;
 
 static const char *const fake_chip_names[] = {"FK100"};
-static const char *fake_counters[] = {"gpu__time_duration",        "sm__warps_active",
-                                      "dram__bytes_op_read",       "smsp__inst_executed",
-                                      "sm__throughput_raw",        "sm__ops_path_tensor_src_a",
-                                      "sm__ops_path_tensor_src_b", "sm__ops_path_tensor_src_b_sparsity_on"};
+static const char *fake_counters[] = {
+    "gpu__time_duration",        "sm__warps_active",          "dram__bytes_op_read",
+    "smsp__inst_executed",       "sm__throughput_raw",        "gpu__dram_throughput",
+    "sm__ops_path_tensor_src_a", "sm__ops_path_tensor_src_b", "sm__ops_path_tensor_src_b_sparsity_on"};
 static const char *fake_ratios[] = {"l1tex__t_sector_hit_rate"};
-static const char *fake_ends[] = {".sum", ".avg", ".pct", ".ratio", ".avg.pct_of_peak_sustained_active"};
+static const char *fake_ends[] = {
+    ".sum", ".avg", ".pct", ".ratio", ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed"};
 
 #define FAKE_COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -158,7 +161,7 @@ static int fake_host_add(void *params)
         return 999;
     }
     for (size_t i = 0; i < p->numMetrics; i++)
-        if (fake_known(p->ppMetricNames[i]) != 2 || strstr(p->ppMetricNames[i], "throughput_raw") != NULL) {
+        if (fake_known(p->ppMetricNames[i]) != 2 || strstr(p->ppMetricNames[i], "throughput") != NULL) {
             host->spoiled = true;
             return 1;
         }
@@ -307,8 +310,9 @@ static void fake_launch(double duration, double value);
 static int fake_range_stop(void *params)
 {
     for (size_t n = fake.driver_launches != NULL ? fake.driver_launches() - fake.before : 0; n > 0; n--)
-        fake_launch(1000, 7);
+        fake_launch(1000, 7 + (double)fake.launches);
     fake.counting = false;
+    fake.most_launches = fake.launches > fake.most_launches ? fake.launches : fake.most_launches;
     FAIL_FIRST(range_stop);
     fake.pass++;
     ((CUpti_RangeProfiler_Stop_Params *)params)->isAllPassSubmitted = !fake.never_done && fake.pass >= fake.passes;
@@ -318,7 +322,7 @@ static int fake_range_stop(void *params)
 static int fake_range_decode(void *params)
 {
     FAIL_FIRST(range_decode);
-    ((CUpti_RangeProfiler_DecodeData_Params *)params)->numOfRangeDropped = (size_t)fake.lost;
+    ((CUpti_RangeProfiler_DecodeData_Params *)params)->numOfRangeDropped = (size_t)(fake.lost + fake.said_lost);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <string.h>
 
 #include "profiler/counters.h"
 
@@ -312,6 +313,21 @@ static void metrics_keep_their_places(void **state)
     nt_counters_close(counters);
 }
 
+/* Known to the chip, but not to be had on this device: the others are, each in its place. */
+static void a_column_that_is_refused_leaves_the_others(void **state)
+{
+    static const char *const metrics[] = {"sol_dram_pct", "occupancy_pct"};
+    (void)state;
+    nt_counters *counters = open_with(metrics, 2);
+    double values[2];
+    nt_error err;
+    kernel((nt_plan *)make_targets(1)->plan, 1000, 42);
+    assert_int_equal(nt_counters_collect(counters, targets, 1, NT_COLD, values, NULL, &err), NT_OK);
+    assert_true(isnan(values[0]) && values[1] == 42);
+    assert_null(nt_counters_plan(counters)->metric[0].counter);
+    nt_counters_close(counters);
+}
+
 static void a_wrong_name_is_refused_with_the_nearest(void **state)
 {
     static const struct {
@@ -397,13 +413,14 @@ static void every_value_goes_to_its_plan_over_batches(void **state)
     nt_error err;
     make_targets(150);
     for (uint32_t i = 0; i < 150; i++)
-        for (uint32_t k = 0; k <= i % 3; k++)
+        for (uint32_t k = 0; k <= i % 6; k++)
             kernel(&plans[i], 100 + i, 1000 * i);
     assert_int_equal(nt_counters_collect(counters, targets, 150, NT_COLD, values, NULL, &err), NT_OK);
     for (uint32_t i = 0; i < 150; i++)
-        assert_true(values[i] == 1000.0 * i * (i % 3 + 1));
-    assert_int_equal(fake.starts, 3); /* 300 kernels at 128 a pass, of plans that stay together */
-    assert_int_equal(sweeps, 3);
+        assert_true(values[i] == 1000.0 * i * (i % 6 + 1));
+    assert_true(fake.starts >= 5); /* 525 kernels at 128 a pass, of plans that stay together */
+    assert_true(fake.most_launches > 100 && fake.most_launches <= 128);
+    assert_int_equal(sweeps, fake.starts);
     nt_counters_close(counters);
 }
 
@@ -487,6 +504,9 @@ static void lost_ranges_leave_no_values(void **state)
     assert_non_null(strstr(err.what, "2 kernels were launched, 1 counted and 1 lost"));
     assert_true(isnan(values[0]) && isnan(values[1]));
     fake.lost = 0;
+    fake.said_lost = 1;
+    assert_int_equal(nt_counters_collect(counters, targets, 2, NT_COLD, values, NULL, &err), NT_FAILED);
+    fake.said_lost = 0;
     assert_int_equal(nt_counters_collect(counters, targets, 2, NT_COLD, values, NULL, &err), NT_OK);
     nt_counters_close(counters);
 }
@@ -580,6 +600,7 @@ int main(void)
         TEST(another_kind_of_device_has_no_counters),
         TEST(asks_for_availability_only_where_it_must),
         TEST(metrics_keep_their_places),
+        TEST(a_column_that_is_refused_leaves_the_others),
         TEST(a_wrong_name_is_refused_with_the_nearest),
         TEST(a_set_becomes_its_members_once),
         TEST(too_many_passes_are_refused),

@@ -35,12 +35,24 @@ static nt_metric_plan *plan_of(const char *chip, const char *const *names, size_
     return plan;
 }
 
+/* CUPTI opens its helper in a way that the sanitizers' run time refuses by ending the program. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
 static int skip_without_cupti(void **state)
 {
     const char *const *chips;
     size_t count;
     nt_error err;
-    *state = nt_cupti_chips(&chips, &count, &err) == NT_OK ? (void *)&promised : NULL;
+    *state = !SANITIZED && nt_cupti_chips(&chips, &count, &err) == NT_OK ? (void *)&promised : NULL;
     return 0;
 }
 
