@@ -89,10 +89,20 @@ static nt_status make_ring(nt_workload *w, nt_error *err)
     return status;
 }
 
-/* Packed weights in each slot: made once by the plan's preparation, then copied. */
+/* Copies of the packed weights: as many as leave the cache by themselves, at most one a slot, and slots go round them
+ * evenly. Weights padded to many times their size would otherwise fill the memory. */
+static size_t packed_slots(const nt_workload *w, size_t bytes)
+{
+    size_t count = slots_of(w->ops->info(w->device), bytes, w->cache);
+    while (count < w->ring_count && w->ring_count % count != 0)
+        count++;
+    return count < w->ring_count ? count : w->ring_count;
+}
+
+/* Made once by the plan's preparation, then copied. */
 static nt_status pack_ring(nt_workload *w, nt_module *module, const nt_plan *plan, nt_error *err)
 {
-    size_t stride = aligned(plan->packed_bytes), needed = stride * w->ring_count;
+    size_t stride = aligned(plan->packed_bytes), count = packed_slots(w, stride), needed = stride * count;
     nt_status status = NT_OK;
     if (needed > w->ring_packed_capacity) {
         w->ops->free(w->device, w->ring_packed);
@@ -102,10 +112,10 @@ static nt_status pack_ring(nt_workload *w, nt_module *module, const nt_plan *pla
         w->ring_packed_capacity = status == NT_OK ? needed : 0;
     }
     for (size_t i = 0; i < w->ring_count; i++)
-        w->ring[i].address[NT_ROLE_PACKED] = w->ring_packed + i * stride;
+        w->ring[i].address[NT_ROLE_PACKED] = w->ring_packed + i % count * stride;
     if (status == NT_OK)
         status = w->ops->run(w->device, module, plan, true, &w->ring[0], NULL, err);
-    for (size_t i = 1; status == NT_OK && i < w->ring_count; i++)
+    for (size_t i = 1; status == NT_OK && i < count; i++)
         status = w->ops->copy(w->device, w->ring_packed + i * stride, w->ring_packed, plan->packed_bytes, err);
     return status;
 }

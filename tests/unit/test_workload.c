@@ -356,6 +356,15 @@ static void test_target(void **state)
     assert_int_equal(nt_workload_target(w, NULL, &plan, &target, NULL), NT_OK);
     assert_int_equal(((unsigned char *)checked_at(target.ring[target.ring_count - 1].address[NT_ROLE_PACKED]))[99999],
                      0x5c);
+    /* Weights that grow by packing: no copy for every slot, as long as the copies alone leave the cache of 1 MiB. */
+    assert_int_equal(target.ring_count, 4);
+    plan.packed_bytes = 1500 << 10;
+    assert_int_equal(nt_workload_target(w, NULL, &plan, &target, NULL), NT_OK);
+    for (size_t i = 0; i < target.ring_count; i++) {
+        assert_int_equal(target.ring[i].address[NT_ROLE_PACKED], w->ring_packed + i % 2 * plan.packed_bytes);
+        assert_int_equal(((unsigned char *)checked_at(target.ring[i].address[NT_ROLE_PACKED]))[plan.packed_bytes - 1], 0x5c);
+    }
+    assert_int_equal(w->ring_packed_capacity, 2 * plan.packed_bytes);
     nt_workload_close(w);
 }
 
