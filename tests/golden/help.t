@@ -71,6 +71,11 @@ $ nntune sweep --help
 |                             normal)
 |       --cache MODE          cold (rotating buffers larger than the cache), hot,
 |                             both (default cold)
+|       --profile WHICH       hardware counters for: none, best (the finalists),
+|                             all (every ok trial) (default all on a GPU)
+|       --metrics LIST        counters instead of the usual sets: t1, sol, stall,
+|                             banks, flop, columns such as occupancy_pct, or
+|                             CUPTI's own names
 |   -j, --jobs N              compile processes (default: one a core, at most 16)
 |       --resume              go on with the last unfinished run of equal options
 |       --reuse               take over trials of equal key from earlier runs,

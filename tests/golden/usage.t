@@ -107,5 +107,5 @@ $ nntune sweep conv3x3 --progress sometimes
 = 2
 $ nntune sweep conv3x3 --no-warn fresh-wrnog
 ! nntune: --no-warn: unknown value 'fresh-wrnog'
-!   did you mean 'fresh-wrong'? Values: finals-lost, fresh-wrong, source-changed, compiler-changed
+!   did you mean 'fresh-wrong'? Values: finals-lost, fresh-wrong, source-changed, compiler-changed, no-counters, no-cuda, profile-dropped, profile-cut, clock-backwards, range-open
 = 2
