@@ -40,13 +40,36 @@ static bool unit_over(const nt__sweep *sweep)
     return sweep->exhausted && sweep->seeds.count == 0 && nt__in_pipeline(sweep) == 0;
 }
 
+static const char *phase_of(const nt__sweep *sweep)
+{
+    return sweep->state == NT__DEVICE_TRIAL     ? "timing"
+           : sweep->state == NT__DEVICE_IDLE    ? "compiling"
+           : sweep->state == NT__DEVICE_OPENING ? "opening device"
+                                                : "preparing inputs";
+}
+
+/* How long nothing may happen: not at all while there is more to feed, else to the end of the unit. */
+static int patience_ms(const nt__sweep *sweep)
+{
+    double left_ms = (sweep->unit_end_s - nt__now_s()) * 1e3;
+    if (sweep->more_to_feed)
+        return 0;
+    return sweep->in_flight != NULL || left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms;
+}
+
+/* On a cpu nothing is fed while something is timed or waits for it. */
+static bool may_feed(const nt__sweep *sweep)
+{
+    return sweep->device.kind != NT_DEVICE_CPU || (sweep->in_flight == NULL && sweep->ready.count == 0);
+}
+
 static nt_status run_trials(nt__sweep *sweep, nt_error *err)
 {
     nt_status status = NT_OK;
     while (status == NT_OK && !sweep->stop_now && !unit_over(sweep)) {
         status = nt__device_step(sweep, err);
-        if (status == NT_OK &&
-            !(sweep->device.kind == NT_DEVICE_CPU && (sweep->in_flight != NULL || sweep->ready.count > 0)))
+        sweep->more_to_feed = false;
+        if (status == NT_OK && may_feed(sweep))
             status = nt__refill(sweep, err);
         alternate(sweep);
         if (status == NT_OK)
@@ -55,18 +78,8 @@ static nt_status run_trials(nt__sweep *sweep, nt_error *err)
             status = nt__dispatch(sweep, err);
         if (status != NT_OK || unit_over(sweep))
             break;
-        double left_ms = (sweep->unit_end_s - nt__now_s()) * 1e3;
-        nt__progress(sweep,
-                     sweep->state == NT__DEVICE_TRIAL     ? "timing"
-                     : sweep->state == NT__DEVICE_IDLE    ? "compiling"
-                     : sweep->state == NT__DEVICE_OPENING ? "opening device"
-                                                          : "preparing inputs",
-                     false);
-        int wait_ms = sweep->more_to_feed                          ? 0
-                      : sweep->in_flight != NULL || left_ms > 1000 ? 1000
-                      : left_ms < 1                                ? 1
-                                                                   : (int)left_ms;
-        status = nt__wait(sweep, wait_ms, err);
+        nt__progress(sweep, phase_of(sweep), false);
+        status = nt__wait(sweep, patience_ms(sweep), err);
         if (status == NT_OK)
             status = nt__take_compiled(sweep, err);
         if (status == NT_OK)
