@@ -19,12 +19,12 @@
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 
-/* Two samples in the shortest frame: turning one into numbers costs two milliseconds or more. No counter wraps in that
- * time. The image is small, because clearing and decoding cost by its size. */
-enum { SAMPLE_NS = 50000000, SAMPLE_CYCLES = 50000000, IMAGE_SAMPLES = 16, MOST_IMAGES = 64, OVERFLOW_CODE = 8 };
+/* Five samples in the shortest frame; no counter wraps in that time. The image holds what comes between two fetches, so
+ * that one call brings it all; clearing it costs by its size, two milliseconds here. */
+enum { SAMPLE_NS = 20000000, SAMPLE_CYCLES = 20000000, IMAGE_SAMPLES = 256, MOST_IMAGES = 64, OVERFLOW_CODE = 8 };
 
-/* The share of a core that evaluating may take: beyond it samples are passed over, save one in each take. */
-static const double evaluate_share = 0.025, most_credit_s = 0.05;
+/* The share of a core that fetching may take, what it may take at once at the start, and the longest pause. */
+static const double decode_share = 0.028, most_credit_s = 0.12, longest_pause_s = 5;
 static const size_t buffer_bytes = (size_t)64 << 20;
 
 struct nt_pm {
@@ -33,9 +33,11 @@ struct nt_pm {
     nt_pm_plan plan;
     nt_cupti_image data;
     bool running, first; /* first: the next sample is the first of its session */
-    double sum[NT_PM_MOST], weight_ns[NT_PM_MOST], span_ns;
-    int64_t samples, rejected, passed_over, lost;
-    double credit_s, credited_at_s; /* CPU time that evaluating may still take, and when it was last added to */
+    nt_pm_queue queue;
+    double credit_s, credited_at_s; /* CPU time that fetching may still take, and when it was last added to */
+    double decoded_at_s, pause_s;   /* of the last fetch, and how long it was after the one before */
+    double offset_s; /* from the GPU's clock to CLOCK_MONOTONIC; the least seen, since fetching only adds */
+    int64_t rejected, lost;
 };
 
 #define PARAMS(type, name) CUpti_##type##_Params name = {.structSize = CUpti_##type##_Params_STRUCT_SIZE}
@@ -127,8 +129,6 @@ static nt_status start(nt_pm *pm, nt_error *err)
     int result = pm->api->pm_start(&params);
     pm->running = result == 0;
     pm->first = true;
-    pm->credited_at_s = now_s(CLOCK_MONOTONIC);
-    pm->credit_s = most_credit_s;
     return result == 0 ? NT_OK : nt_cupti_fail(err, result, "starting to sample counters");
 }
 
@@ -171,6 +171,9 @@ nt_status nt_pm_open(int ordinal, nt_pm **out, nt_error *err)
         return nt_cupti_lacks(err, "cuptiPmSamplingEnable");
     nt_pm *pm = nt_alloc_zero(1, sizeof *pm);
     pm->api = api;
+    pm->credit_s = most_credit_s;
+    pm->decoded_at_s = pm->credited_at_s = now_s(CLOCK_MONOTONIC);
+    pm->offset_s = INFINITY;
     status = plan_for(pm, ordinal, err);
     if (status == NT_OK)
         status = begin(pm, ordinal, err);
@@ -204,38 +207,21 @@ static bool times_are_good(uint64_t begin, uint64_t end)
     return begin > 0 && end > begin && end < (uint64_t)1 << 63;
 }
 
-static void add_sample(nt_pm *pm, const double *values, double ns)
+static void keep_sample(nt_pm *pm, const double *values, uint64_t begin, uint64_t end)
 {
-    for (int i = 0; i < pm->plan.count; i++)
-        if (isfinite(values[i])) {
-            pm->sum[i] += values[i] * pm->plan.metric[i].unit * ns;
-            pm->weight_ns[i] += ns;
-        }
-    pm->span_ns += ns;
-    pm->samples++;
-}
-
-static bool may_evaluate(nt_pm *pm)
-{
-    double now = now_s(CLOCK_MONOTONIC);
-    pm->credit_s = fmin(pm->credit_s + evaluate_share * (now - pm->credited_at_s), most_credit_s);
-    pm->credited_at_s = now;
-    return pm->credit_s > 0 || pm->samples == 0;
-}
-
-static nt_status evaluate(nt_pm *pm, size_t index, double ns, nt_error *err)
-{
-    double values[NT_PM_MOST], begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
-    nt_status status =
-        nt_cupti_host_evaluate(pm->plan.host, &pm->data, index, pm->plan.name, (size_t)pm->plan.count, values, err);
-    pm->credit_s -= now_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
-    if (status == NT_OK)
-        add_sample(pm, values, ns);
-    return status;
+    nt_pm_sample sample = {.begin_s = (double)begin * 1e-9, .end_s = (double)end * 1e-9, .samples = 1};
+    for (int i = 0; i < NT_PM_MOST; i++) {
+        bool given = i < pm->plan.count && isfinite(values[i]);
+        sample.value[i] = given ? values[i] * pm->plan.metric[i].unit : (double)NAN;
+        sample.weight_s[i] = given ? sample.end_s - sample.begin_s : 0;
+    }
+    pm->offset_s = fmin(pm->offset_s, now_s(CLOCK_MONOTONIC) - sample.end_s);
+    nt_pm_queue_push(&pm->queue, &sample);
 }
 
 static nt_status read_sample(nt_pm *pm, size_t index, nt_error *err)
 {
+    double values[NT_PM_MOST];
     PARAMS(PmSampling_CounterData_GetSampleInfo, info);
     info.pPmSamplingObject = pm->object;
     info.pCounterDataImage = pm->data.bytes;
@@ -252,10 +238,11 @@ static nt_status read_sample(nt_pm *pm, size_t index, nt_error *err)
         pm->rejected++;
         return NT_OK;
     }
-    if (may_evaluate(pm))
-        return evaluate(pm, index, (double)(info.endTimestamp - info.startTimestamp), err);
-    pm->passed_over++;
-    return NT_OK;
+    nt_status status =
+        nt_cupti_host_evaluate(pm->plan.host, &pm->data, index, pm->plan.name, (size_t)pm->plan.count, values, err);
+    if (status == NT_OK)
+        keep_sample(pm, values, info.startTimestamp, info.endTimestamp);
+    return status;
 }
 
 static nt_status read_image(nt_pm *pm, nt_error *err)
@@ -280,7 +267,7 @@ static nt_status restart(nt_pm *pm, nt_error *err)
     return status == NT_OK ? start(pm, err) : status;
 }
 
-nt_status nt_pm_decode(nt_pm *pm, nt_error *err)
+static nt_status fetch(nt_pm *pm, nt_error *err)
 {
     for (int i = 0; i < MOST_IMAGES; i++) {
         PARAMS(PmSampling_DecodeData, params);
@@ -303,19 +290,41 @@ nt_status nt_pm_decode(nt_pm *pm, nt_error *err)
     return NT_OK; /* the rest comes with the next call */
 }
 
-void nt_pm_take(nt_pm *pm, nt_pm_average *out)
+static bool may_fetch(nt_pm *pm)
 {
-    for (int i = 0; i < NT_PM_MOST; i++)
-        out->value[i] = pm->weight_ns[i] > 0 ? pm->sum[i] / pm->weight_ns[i] : (double)NAN;
-    out->samples = pm->samples;
+    double now = now_s(CLOCK_MONOTONIC);
+    pm->credit_s = fmin(pm->credit_s + decode_share * (now - pm->credited_at_s), most_credit_s);
+    pm->credited_at_s = now;
+    if (pm->credit_s <= 0 && now - pm->decoded_at_s < longest_pause_s)
+        return false;
+    pm->pause_s = now - pm->decoded_at_s;
+    pm->decoded_at_s = now;
+    return true;
+}
+
+nt_status nt_pm_decode(nt_pm *pm, nt_error *err)
+{
+    if (!may_fetch(pm))
+        return NT_OK;
+    double begin_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    nt_status status = fetch(pm, err);
+    pm->credit_s -= now_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
+    return status;
+}
+
+/* What is queued beyond the last pause and two windows only makes the frames old: it goes into this window. */
+void nt_pm_take(nt_pm *pm, double window_s, nt_pm_average *out)
+{
+    double needed_s = pm->pause_s + 2 * window_s;
+    double all_s = fmax(window_s, nt_pm_queue_span_s(&pm->queue) - needed_s);
+    nt_pm_sample sample = nt_pm_queue_take(&pm->queue, all_s);
+    memcpy(out->value, sample.value, sizeof out->value);
+    out->samples = sample.samples;
+    out->span_s = sample.end_s - sample.begin_s;
+    double lag_s = now_s(CLOCK_MONOTONIC) - (sample.end_s + pm->offset_s);
+    out->lag_s = sample.samples > 0 ? fmax(lag_s, 0) : (double)NAN;
     out->rejected = pm->rejected;
-    out->passed_over = pm->passed_over;
     out->lost = pm->lost;
-    out->span_s = pm->span_ns * 1e-9;
-    memset(pm->sum, 0, sizeof pm->sum);
-    memset(pm->weight_ns, 0, sizeof pm->weight_ns);
-    pm->span_ns = 0;
-    pm->samples = pm->rejected = pm->passed_over = 0;
 }
 
 const nt_pm_plan *nt_pm_plan_of(const nt_pm *pm)
@@ -345,9 +354,9 @@ nt_status nt_pm_decode(nt_pm *pm, nt_error *err)
     return nt_fail(err, NT_NO_DEVICE, "this nntune was built without CUPTI's headers");
 }
 
-void nt_pm_take(nt_pm *pm, nt_pm_average *out)
+void nt_pm_take(nt_pm *pm, double window_s, nt_pm_average *out)
 {
-    (void)pm;
+    (void)pm, (void)window_s;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < NT_PM_MOST; i++)
         out->value[i] = NAN;

@@ -225,7 +225,7 @@ nt_status nt_live_read(nt_live *live, nt_live_frame *out, nt_error *err)
     *out = live->base_frame;
     nt_status status = live->main.ops->read(live->main.source, out, err);
     double now = now_s(CLOCK_MONOTONIC);
-    out->unix_s = now_s(CLOCK_REALTIME);
+    out->unix_s = now_s(CLOCK_REALTIME) - (isnan(out->lag_s) ? 0 : out->lag_s);
     if (isnan(out->span_s))
         out->span_s = now - live->last_s;
     live->last_s = now;

@@ -61,7 +61,8 @@ enum { NT_LIVE_PROCESSES = 32, NT_LIVE_CORES = 256 };
 
 /* One frame. */
 typedef struct nt_live_frame {
-    double unix_s, span_s;
+    double unix_s, span_s; /* end of the frame's time, and its length */
+    double lag_s;          /* how much later it was read: a source may hold samples back; NAN until it gives any */
     double value[NT_LIVE_FIELD_COUNT];
     nt_live_kind source[NT_LIVE_FIELD_COUNT];
     int64_t throttle_mask; /* NVML's clock event reasons; NT_UNKNOWN */

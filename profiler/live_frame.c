@@ -98,6 +98,7 @@ void nt_live_frame_json(const nt_live_frame *frame, json_t *out)
     json_t *sources = json_object();
     json_object_set_new(out, "time_unix_s", nt_json_real(frame->unix_s));
     json_object_set_new(out, "span_s", nt_json_real(frame->span_s));
+    json_object_set_new(out, "lag_s", nt_json_real(frame->lag_s));
     for (int i = 0; i < NT_LIVE_FIELD_COUNT; i++) {
         json_object_set_new(out, fields[i].name, nt_json_real(frame->value[i]));
         if (!isnan(frame->value[i]))

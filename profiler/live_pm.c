@@ -10,13 +10,11 @@
 #include "profiler/cupti_pm.h"
 #include "profiler/live.h"
 
-static const double decode_every_s = 2; /* between frames; the hardware's buffer holds far more */
-
 struct nt_live_source {
     char uuid[64];
     nt_counter_lock lock;
     nt_pm *pm;
-    double decoded_at_s;
+    double taken_at_s;
 };
 
 static double now_s(void)
@@ -24,12 +22,6 @@ static double now_s(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static nt_status decode(nt_live_source *source, nt_error *err)
-{
-    source->decoded_at_s = now_s();
-    return nt_pm_decode(source->pm, err);
 }
 
 static void let_go(nt_live_source *source)
@@ -48,7 +40,7 @@ static nt_status open_pm(const nt_device_info *device, nt_live_source **out, nt_
     if (status == NT_OK)
         status = nt_pm_open(device->ordinal, &source->pm, err);
     if (status == NT_OK) {
-        source->decoded_at_s = now_s();
+        source->taken_at_s = now_s();
         *out = source;
         return NT_OK;
     }
@@ -61,7 +53,7 @@ static nt_status poll_pm(nt_live_source *source, nt_error *err)
 {
     int64_t pid;
     if (!nt_device_is_swept(source->uuid, &pid))
-        return now_s() - source->decoded_at_s < decode_every_s ? NT_OK : decode(source, err);
+        return nt_pm_decode(source->pm, err);
     let_go(source);
     return nt_fail(err, NT_BUSY, "process %lld sweeps the device", (long long)pid);
 }
@@ -93,16 +85,21 @@ static void derive(nt_live_frame *frame)
 static nt_status read_pm(nt_live_source *source, nt_live_frame *frame, nt_error *err)
 {
     nt_pm_average now;
-    nt_status status = decode(source, err);
+    nt_status status = nt_pm_decode(source->pm, err);
     if (status != NT_OK)
         return status;
     const nt_pm_plan *plan = nt_pm_plan_of(source->pm);
-    nt_pm_take(source->pm, &now);
+    double read_at_s = now_s();
+    nt_pm_take(source->pm, read_at_s - source->taken_at_s, &now);
+    source->taken_at_s = read_at_s;
     for (int i = 0; i < plan->count; i++)
         nt_live_set(frame, NT_LIVE_PM, plan->metric[i].field, plausible(plan->metric[i].field, now.value[i]));
     derive(frame);
     frame->samples = now.samples;
     frame->lost = now.lost;
+    frame->lag_s = now.lag_s;
+    if (now.samples > 0)
+        frame->span_s = now.span_s;
     return NT_OK;
 }
 

@@ -5,8 +5,7 @@
 
 #include "profiler/cupti_host.h"
 #include "profiler/live.h"
-
-enum { NT_PM_MOST = 16 };
+#include "profiler/pm_queue.h"
 
 typedef struct nt_pm_metric {
     nt_live_field field;

@@ -132,7 +132,10 @@ def judge(args, kind, folder):
             print("      said: " + said[-500:])
         if frames:
             show_values(frames[5:] or frames)
-            print(f"      samples a frame {frames[-1]['samples']}, lost {frames[-1]['lost']}")
+            lags = [frame["lag_s"] for frame in frames if frame["lag_s"] is not None]
+            known = sum(frame["samples"] != 0 for frame in frames)
+            print(f"      frames with values {known}, overflows {frames[-1]['lost']}, median age "
+                  f"{statistics.median(lags) if lags else float('nan'):.2f} s")
     load.stop()
     return short
 

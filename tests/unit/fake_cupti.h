@@ -32,7 +32,7 @@ static struct {
     int decodes, at; /* script and place in it; behind its end nothing is left to decode */
     const scripted_decode *image;
     int enabled, running, starts, hosts, fail_at, calls, fail_with;
-    int evaluate_ms; /* CPU time that evaluating a sample takes */
+    int decode_ms; /* CPU time that a decode takes */
 } play;
 
 /* Every call counts; the one numbered fail_at answers fail_with. */
@@ -114,6 +114,9 @@ static int decode(void *params)
 {
     CUpti_PmSampling_DecodeData_Params *p = params;
     static const scripted_decode empty;
+    clock_t until = clock() + (clock_t)play.decode_ms * (CLOCKS_PER_SEC / 1000);
+    while (play.decode_ms > 0 && clock() < until)
+        continue;
     const scripted_decode *now = play.at < play.decodes ? &play.decode[play.at++] : &empty;
     p->overflow = now->overflow;
     p->decodeStopReason = now->full ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
@@ -163,9 +166,6 @@ static int passes(void *params)
 
 static int evaluate(void *params)
 {
-    clock_t until = clock() + (clock_t)play.evaluate_ms * (CLOCKS_PER_SEC / 1000);
-    while (play.evaluate_ms > 0 && clock() < until)
-        continue;
     size_t *p = params;
     double *values = ((double **)params)[VALUES];
     for (size_t i = 0; i < p[METRICS]; i++)

@@ -49,15 +49,15 @@ static void averages_by_duration_without_the_first(void **state)
     nt_pm_average got;
     nt_error err;
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     assert_int_equal(got.samples, 2);
     assert_close(got.value[0], (10 * 5.0 + 50 * 15.0) / 20, 1e-12);
     assert_close(got.span_s, 0.020, 1e-9);
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got); /* the second take knows nothing of the first */
+    nt_pm_take(pm, 10, &got); /* the second take knows nothing of the first */
     assert_int_equal(got.samples, 1);
     assert_close(got.value[1], 7, 1e-12);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     assert_true(got.samples == 0 && isnan(got.value[0]));
     nt_pm_close(pm);
 }
@@ -70,7 +70,7 @@ static void units_are_the_fields(void **state)
     nt_pm_average got;
     nt_error err;
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     const nt_pm_plan *plan = nt_pm_plan_of(pm);
     assert_string_equal(plan->set, "tensor_issue");
     int clock = plan->count - 1;
@@ -91,7 +91,7 @@ static void rejects_times_that_cannot_be(void **state)
     nt_error err;
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     assert_int_equal(got.rejected, 3);
     assert_int_equal(got.samples, 1);
     assert_close(got.value[0], 8, 1e-12);
@@ -111,7 +111,7 @@ static void goes_on_while_the_image_is_full(void **state)
     nt_pm_average got;
     nt_error err;
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     assert_int_equal(got.samples, 4);
     assert_close(got.value[0], 2.5, 1e-12);
     nt_pm_close(pm);
@@ -132,7 +132,7 @@ static void survives_overflow(void **state)
     nt_error err = {0};
     for (int i = 0; i < 4; i++)
         assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    nt_pm_take(pm, 10, &got);
     assert_int_equal(got.lost, 2);
     assert_int_equal(play.starts, 3);
     assert_int_equal(got.samples, 3);
@@ -140,28 +140,77 @@ static void survives_overflow(void **state)
     nt_pm_close(pm);
 }
 
-/* Evaluating may take a small share of a core: when it is dear, most samples are passed over, but never all. */
-static void passes_samples_over_that_would_cost_too_much(void **state)
+/* Fetching may take a small share of a core: when one fetch was dear, the next ones wait. */
+static void fetches_seldom_when_it_is_dear(void **state)
 {
     (void)state;
     static const scripted_decode script[] = {
-        {.count = 4, .sample = {{1, 2, 0}, {10, 20, 1}, {20, 30, 2}, {30, 40, 3}}},
-        {.count = 3, .sample = {{40, 50, 4}, {50, 60, 5}, {60, 70, 6}}},
+        {.count = 2, .sample = {{1, 2, 0}, {10, 20, 1}}},
+        {.count = 1, .sample = {{20, 30, 2}}},
     };
     nt_pm_average got;
     nt_error err;
-    play.evaluate_ms = 60;
+    play.decode_ms = 150;
     nt_pm *pm = play_script(script, 2);
     assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
+    assert_int_equal(play.at, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
+    assert_int_equal(play.at, 1);
+    nt_pm_take(pm, 10, &got);
     assert_int_equal(got.samples, 1);
-    assert_int_equal(got.passed_over, 2);
-    assert_close(got.value[0], 1, 1e-12);
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, &got);
-    assert_int_equal(got.samples, 1);
-    assert_close(got.value[0], 4, 1e-12);
+    nt_pm_take(pm, 10, &got);
+    assert_true(got.samples == 0 && isnan(got.lag_s));
     nt_pm_close(pm);
+}
+
+/* What came with one fetch is shown window by window, oldest first, with its age. */
+static void shows_one_fetch_in_windows(void **state)
+{
+    (void)state;
+    static const scripted_decode script[] = {
+        {.full = true,
+         .count = 4,
+         .sample = {{1, 2, 0}, {10000, 20010000, 1}, {20010000, 40010000, 2}, {40010000, 60010000, 3}}},
+        {.count = 3, .sample = {{60010000, 80010000, 4}, {80010000, 100010000, 5}, {100010000, 120010000, 6}}},
+    };
+    nt_pm_average got;
+    nt_error err;
+    nt_pm *pm = play_script(script, 2);
+    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
+    nt_pm_take(pm, 0.04, &got);
+    assert_int_equal(got.samples, 2);
+    assert_close(got.value[0], 1.5, 1e-9);
+    assert_true(got.lag_s > 0.07 && got.lag_s < 1);
+    nt_pm_take(pm, 0.04, &got);
+    assert_close(got.value[0], 3.5, 1e-9);
+    nt_pm_take(pm, 0.04, &got);
+    assert_close(got.value[0], 5.5, 1e-9);
+    assert_close(got.span_s, 0.04, 1e-6);
+    nt_pm_close(pm);
+}
+
+static void a_full_queue_gets_coarser_and_loses_nothing(void **state)
+{
+    (void)state;
+    static nt_pm_queue queue;
+    enum { PUSHED = 3 * NT_PM_QUEUED };
+    double sum = 0;
+    int64_t samples = 0;
+    for (int i = 0; i < PUSHED; i++) {
+        nt_pm_sample one = {.begin_s = i, .end_s = i + 1, .value = {i, NAN}, .weight_s = {1, 0}, .samples = 1};
+        nt_pm_queue_push(&queue, &one);
+    }
+    assert_close(nt_pm_queue_span_s(&queue), PUSHED, 1e-12);
+    while (nt_pm_queue_span_s(&queue) > 0) {
+        nt_pm_sample window = nt_pm_queue_take(&queue, 100);
+        assert_true(isnan(window.value[1]));
+        sum += window.value[0] * window.weight_s[0];
+        samples += window.samples;
+    }
+    assert_int_equal(samples, PUSHED);
+    assert_close(sum, PUSHED * (PUSHED - 1) / 2.0, 1e-9);
+    assert_int_equal(nt_pm_queue_take(&queue, 1).samples, 0);
 }
 
 static void says_what_a_decode_says(void **state)
@@ -287,7 +336,9 @@ int main(void)
         PLAYED(rejects_times_that_cannot_be),
         PLAYED(goes_on_while_the_image_is_full),
         PLAYED(survives_overflow),
-        PLAYED(passes_samples_over_that_would_cost_too_much),
+        PLAYED(fetches_seldom_when_it_is_dear),
+        PLAYED(shows_one_fetch_in_windows),
+        cmocka_unit_test(a_full_queue_gets_coarser_and_loses_nothing),
         PLAYED(says_what_a_decode_says),
         PLAYED(gives_back_whatever_call_fails),
         PLAYED(falls_back_to_cycles_where_time_cannot_trigger),
