@@ -1,5 +1,5 @@
-/* cmd_profile.c: `nntune profile -- COMMAND`: runs any CUDA program with the recording library inside, stores what its GPU
- * did and sums it up; `--import FILE` does the same with an export of Nsight Systems. */
+/* cmd_profile.c: `nntune profile -- COMMAND`: runs any CUDA program with the recording library inside, stores what its
+ * GPU did and sums it up; `--import FILE` does the same with an export of Nsight Systems. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +173,8 @@ static nt_status refuse_nesting(nt_error *err)
         if (value == NULL || value[0] == '\0')
             continue;
         nt_fail(err, NT_BUSY, "%s is set to %s: another profiler is already around this command", variables[i], value);
-        return nt_hint(err, "CUDA lets one tool record at a time; run this outside of the other, or unset the variable");
+        return nt_hint(err,
+                       "CUDA lets one tool record at a time; run this outside of the other, or unset the variable");
     }
     return NT_OK;
 }
@@ -294,10 +295,11 @@ const nt_command nt_command_profile = {
     .usage = "-- PROGRAM [ARGUMENT]...",
     .example = "nntune profile -- python3 model.py\n"
                "nntune profile --trace timeline.json -- ./program --its-own-options",
-    .description = "The program runs as it is, with a library inside it that records kernels, copies and NVTX ranges; "
-                   "everything is stored in the database while it runs. A kernel belongs to the range that was open on the "
-                   "thread that launched it. The exit code is the command's, 127 when it is not found. With --json the "
-                   "command's own standard output goes to standard error.",
+    .description =
+        "The program runs as it is, with a library inside it that records kernels, copies and NVTX ranges; "
+        "everything is stored in the database while it runs. A kernel belongs to the range that was open on the "
+        "thread that launched it. The exit code is the command's, 127 when it is not found. With --json the "
+        "command's own standard output goes to standard error.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 0,

@@ -14,7 +14,7 @@
 #include "core/str.h"
 #include "profiler/spool_format.h"
 
-#define LIBRARY "libnntune-inject.so"
+#define LIBRARY       "libnntune-inject.so"
 #define CUDA_VARIABLE "CUDA_INJECTION64_PATH"
 #define NVTX_VARIABLE "NVTX_INJECTION64_PATH"
 
@@ -40,7 +40,8 @@ nt_status nt_profile_library(char out[NT_PATH_BYTES], nt_error *err)
     nt_fail(err, NT_NOT_FOUND, LIBRARY " is neither in %s nor in %s/../lib/nntune", self, self);
     nt_hint(err, "`make` builds it beside nntune; keep the two together");
 #else
-    nt_fail(err, NT_NO_DEVICE, "this nntune was built where CUPTI's headers were missing, so it cannot record programs");
+    nt_fail(err, NT_NO_DEVICE,
+            "this nntune was built where CUPTI's headers were missing, so it cannot record programs");
     nt_hint(err, "install the CUDA toolkit and build again; `nntune profile --import FILE` works without");
 #endif
     return err != NULL ? err->status : NT_FAILED;

@@ -10,9 +10,9 @@ typedef struct nt_profile_run {
     char source[16];     /* measured, imported */
     char nntune_version[32];
     char host[128];
-    char state[16];      /* running, done, failed */
+    char state[16]; /* running, done, failed */
     double started_unix_s, ended_unix_s;
-    int64_t exit_code;   /* of the command; NT_UNKNOWN while it runs */
+    int64_t exit_code; /* of the command; NT_UNKNOWN while it runs */
 } nt_profile_run;
 
 typedef struct nt_profile_sink nt_profile_sink;

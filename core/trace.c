@@ -148,11 +148,11 @@ static bool next_in(const nt_trace_table *table, uint64_t hash, size_t *step, ui
 /* ---- entries ----------------------------------------------------------------------------------------------------------- */
 
 /* Room for one more element at the end of an array of the trace. */
-#define GROW(trace, member)                                                                                   \
-    do {                                                                                                      \
-        void *grown = (trace)->member;                                                                        \
-        nt_grow(&grown, &(trace)->member##_capacity, (trace)->member##_count + 1, sizeof *(trace)->member);   \
-        (trace)->member = grown;                                                                              \
+#define GROW(trace, member)                                                                                 \
+    do {                                                                                                    \
+        void *grown = (trace)->member;                                                                      \
+        nt_grow(&grown, &(trace)->member##_capacity, (trace)->member##_count + 1, sizeof *(trace)->member); \
+        (trace)->member = grown;                                                                            \
     } while (0)
 
 int nt_trace_name(nt_trace *trace, const char *text)
@@ -291,8 +291,8 @@ double nt_trace_occupancy(const nt_trace *trace, const nt_trace_shape *shape, co
     *limiter = "";
     if (shape->device < 0 || threads == NT_UNKNOWN)
         return (double)NAN;
-    nt_occupancy o = nt_occupancy_of(&trace->device[shape->device].info, threads, shape->registers,
-                                     nt_trace_smem_bytes(shape));
+    nt_occupancy o =
+        nt_occupancy_of(&trace->device[shape->device].info, threads, shape->registers, nt_trace_smem_bytes(shape));
     if (isnan(o.pct))
         return o.pct;
     *limiter = nt_limiter_name(o.limiter);

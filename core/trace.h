@@ -1,8 +1,9 @@
-/* trace.h: what a profiled program did on its GPUs, in memory: kernels, copies, fills, the ranges they were launched in.
+/* trace.h: what a profiled program did on its GPUs, in memory: kernels, copies, fills, the ranges they were launched
+ * in.
  *
- * Filled by the spool reader (profiler/) or an importer (db/), read by summaries, stores and exporters. Indices point into
- * the arrays of the same trace; -1 is none. Times are nanoseconds since 1970. Launches must be told before the work they
- * launched: that is how work finds its range, by thread and call, never by overlap in time. */
+ * Filled by the spool reader (profiler/) or an importer (db/), read by summaries, stores and exporters. Indices point
+ * into the arrays of the same trace; -1 is none. Times are nanoseconds since 1970. Launches must be told before the
+ * work they launched: that is how work finds its range, by thread and call, never by overlap in time. */
 #ifndef NT_TRACE_H
 #define NT_TRACE_H
 
@@ -45,16 +46,16 @@ const char *nt_memory_kind_name(int kind);
 
 typedef struct nt_trace_process {
     int64_t pid;
-    int name;                 /* its command line */
+    int name; /* its command line */
     bool used_cuda;
-    bool ended;               /* it said goodbye; one that was killed or still runs did not */
+    bool ended; /* it said goodbye; one that was killed or still runs did not */
     int64_t graph_launches;
     int64_t memory_now_bytes; /* device memory allocated by calls of this process */
     int64_t memory_peak_bytes;
-    int64_t dropped;          /* records that the tracing library lost for want of buffers */
-    int64_t lost_bytes;       /* of its spool, behind the last whole frame */
-    int problem;              /* result code of the tracing library that kept it from recording; 0 for none */
-    char problem_text[256];   /* what failed; names the other tool where one holds the tracing */
+    int64_t dropped;        /* records that the tracing library lost for want of buffers */
+    int64_t lost_bytes;     /* of its spool, behind the last whole frame */
+    int problem;            /* result code of the tracing library that kept it from recording; 0 for none */
+    char problem_text[256]; /* what failed; names the other tool where one holds the tracing */
 } nt_trace_process;
 
 typedef struct nt_trace_device {
@@ -74,14 +75,14 @@ typedef struct nt_trace_shape {
 typedef struct nt_trace_work {
     nt_work_kind kind;
     int process, device;
-    int range;          /* innermost one open on the launching thread */
-    int shape;          /* of a kernel */
+    int range;                /* innermost one open on the launching thread */
+    int shape;                /* of a kernel */
     int64_t start_ns, end_ns; /* both NT_UNKNOWN when not recorded or impossible */
     int64_t launch_ns;
     int64_t thread;
     int64_t stream, graph, correlation; /* graph: NT_UNKNOWN outside of graphs */
-    int64_t bytes;      /* of a copy or fill */
-    int direction, from, to; /* of a copy: nt_copy_direction, nt_memory_kind */
+    int64_t bytes;                      /* of a copy or fill */
+    int direction, from, to;            /* of a copy: nt_copy_direction, nt_memory_kind */
 } nt_trace_work;
 
 typedef struct nt_trace_range {

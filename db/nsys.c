@@ -1,8 +1,8 @@
 /* nsys.c: an SQLite export of Nsight Systems into a trace: kernels, copies, fills, runtime calls, NVTX ranges, devices.
  *
- * A table is there only if it would have rows, and columns come and go between versions: what is absent is unknown. Work
- * finds its range as it does in our own traces: the runtime call with its correlation id, and the ranges open on that
- * call's thread. */
+ * A table is there only if it would have rows, and columns come and go between versions: what is absent is unknown.
+ * Work finds its range as it does in our own traces: the runtime call with its correlation id, and the ranges open on
+ * that call's thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,21 +307,24 @@ static void take_fill(reading *r, sqlite3_stmt *row)
 static void read_tables(reading *r)
 {
     each_row(r, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs", "", take_base);
-    each_row(r, "TARGET_INFO_GPU",
-             "id name uuid computeMajor computeMinor smCount maxWarpsPerSm maxBlocksPerSm maxShmemPerSm maxRegistersPerSm "
-             "maxRegistersPerBlock totalMemory",
-             "", take_device);
+    each_row(
+        r, "TARGET_INFO_GPU",
+        "id name uuid computeMajor computeMinor smCount maxWarpsPerSm maxBlocksPerSm maxShmemPerSm maxRegistersPerSm "
+        "maxRegistersPerBlock totalMemory",
+        "", take_device);
     each_row(r, "TARGET_INFO_CUDA_DEVICE", "pid cudaId gpuId", "", take_ordinal);
     each_row(r, "NVTX_EVENTS", "start end eventType globalTid text =textId", "ORDER BY globalTid, start, end DESC",
              take_range);
     each_row(r, "CUPTI_ACTIVITY_KIND_RUNTIME", "start globalTid correlationId", "ORDER BY start", take_call);
-    each_row(r, "CUPTI_ACTIVITY_KIND_KERNEL",
-             "start end deviceId streamId correlationId globalPid =demangledName gridX gridY gridZ blockX blockY blockZ "
-             "registersPerThread staticSharedMemory dynamicSharedMemory graphId =shortName",
-             "", take_kernel);
+    each_row(
+        r, "CUPTI_ACTIVITY_KIND_KERNEL",
+        "start end deviceId streamId correlationId globalPid =demangledName gridX gridY gridZ blockX blockY blockZ "
+        "registersPerThread staticSharedMemory dynamicSharedMemory graphId =shortName",
+        "", take_kernel);
     each_row(r, "CUPTI_ACTIVITY_KIND_MEMCPY",
              "start end deviceId streamId correlationId globalPid bytes copyKind srcKind dstKind", "", take_copy);
-    each_row(r, "CUPTI_ACTIVITY_KIND_MEMSET", "start end deviceId streamId correlationId globalPid bytes", "", take_fill);
+    each_row(r, "CUPTI_ACTIVITY_KIND_MEMSET", "start end deviceId streamId correlationId globalPid bytes", "",
+             take_fill);
 }
 
 /* What the file is, when it is no export with anything in it. */
@@ -338,8 +341,10 @@ static nt_status refuse(reading *r)
         nt_hint(r->err, "record them with: nsys profile --trace=cuda,nvtx COMMAND");
         return NT_NOT_FOUND;
     }
-    nt_fail(r->err, NT_CORRUPT, "%s is an SQLite database, but not an export of Nsight Systems: it has neither StringIds "
-            "nor CUPTI_ACTIVITY_KIND_KERNEL", r->db.path);
+    nt_fail(r->err, NT_CORRUPT,
+            "%s is an SQLite database, but not an export of Nsight Systems: it has neither StringIds "
+            "nor CUPTI_ACTIVITY_KIND_KERNEL",
+            r->db.path);
     nt_hint(r->err, "make one with: nsys export --type sqlite REPORT.nsys-rep");
     return NT_CORRUPT;
 }

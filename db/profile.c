@@ -69,9 +69,8 @@ static nt_status end(nt_profile_sink *sink, const nt_profile_run *run, nt_error 
 {
     profile_writer *w = sink->state;
     sqlite3_stmt *stmt;
-    nt_status status = nt_db_prepare(&w->db,
-                                     "UPDATE profile_run SET state = ?, ended_unix_s = ?, exit_code = ? WHERE id = ?",
-                                     &stmt, doing, err);
+    nt_status status = nt_db_prepare(
+        &w->db, "UPDATE profile_run SET state = ?, ended_unix_s = ?, exit_code = ? WHERE id = ?", &stmt, doing, err);
     if (status != NT_OK)
         return status;
     nt_bind_text(stmt, 1, run->state);
@@ -247,7 +246,8 @@ static nt_status prepare(profile_writer *w, nt_error *err)
         const char *sql;
         sqlite3_stmt **stmt;
     } rows[] = {
-        {"INSERT INTO profile_kernel (run_id, number, name, device, device_uuid, grid_x, grid_y, grid_z, block_x, block_y, "
+        {"INSERT INTO profile_kernel (run_id, number, name, device, device_uuid, grid_x, grid_y, grid_z, block_x, "
+         "block_y, "
          "block_z, registers, smem_static_bytes, smem_dynamic_bytes, occupancy_limit_pct, occupancy_limiter) "
          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
          &w->add_kernel},
@@ -255,7 +255,8 @@ static nt_status prepare(profile_writer *w, nt_error *err)
          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
          &w->add_range},
         {"UPDATE profile_range SET close_ns = ? WHERE run_id = ? AND number = ?", &w->close_range},
-        {"INSERT INTO profile_work (run_id, number, kind, process, device_uuid, kernel, \"range\", start_ns, duration_ns, "
+        {"INSERT INTO profile_work (run_id, number, kind, process, device_uuid, kernel, \"range\", start_ns, "
+         "duration_ns, "
          "launch_ns, thread, stream, graph, correlation, bytes, direction, from_memory, to_memory) "
          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
          &w->add_work},

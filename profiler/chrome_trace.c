@@ -1,5 +1,5 @@
-/* chrome_trace.c: one track for each stream of a device and each thread of a process. Slices on one track must nest, and
- * kernels of a graph may overlap on their stream, so a stream has as many lanes as it needs. */
+/* chrome_trace.c: one track for each stream of a device and each thread of a process. Slices on one track must nest,
+ * and kernels of a graph may overlap on their stream, so a stream has as many lanes as it needs. */
 #include "profiler/chrome_trace.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ static void put_work(output *out, const nt_trace_work *work)
     if (work->range >= 0)
         json_object_set_new(args, "range", nt_json_text(trace->name[trace->range[work->range].name]));
     put(out, json_pack("{s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:o}", "ph", "X", "name", nt_json_text(name), "cat",
-                       nt_work_kind_name(work->kind), "pid", (json_int_t)(FIRST_DEVICE + work->device), "tid",
+                       nt_work_kind_name(work->kind), "pid", FIRST_DEVICE + (json_int_t)work->device, "tid",
                        (json_int_t)track, "ts", micros(out, work->start_ns), "dur",
                        json_real((double)(work->end_ns - work->start_ns) / 1000.0), "args", args));
 }
@@ -119,16 +119,17 @@ static int64_t pid_of(const output *out, int process)
     return pid != NT_UNKNOWN ? pid : process;
 }
 
-/* A pushed range is a slice of its thread; one begun and ended by id may overlap others and has a track of its own kind. A
- * range never closed has no end here either: viewers draw it to the last moment. */
+/* A pushed range is a slice of its thread; one begun and ended by id may overlap others and has a track of its own
+ * kind. A range never closed has no end here either: viewers draw it to the last moment. */
 static void put_range(output *out, size_t index)
 {
     const nt_trace_range *range = &out->trace->range[index];
     bool closed = range->close_ns != NT_UNKNOWN;
     const char *phase = range->free_standing ? "b" : closed ? "X" : "B";
-    json_t *event = json_pack("{s:s, s:o, s:s, s:I, s:I, s:o}", "ph", phase, "name", nt_json_text(out->trace->name[range->name]),
-                              "cat", "range", "pid", (json_int_t)pid_of(out, range->process), "tid",
-                              (json_int_t)(range->thread & 0xFFFFFF), "ts", micros(out, range->open_ns));
+    json_t *event =
+        json_pack("{s:s, s:o, s:s, s:I, s:I, s:o}", "ph", phase, "name", nt_json_text(out->trace->name[range->name]),
+                  "cat", "range", "pid", (json_int_t)pid_of(out, range->process), "tid",
+                  (json_int_t)(range->thread & 0xFFFFFF), "ts", micros(out, range->open_ns));
     if (range->free_standing)
         json_object_set_new(event, "id", json_integer((json_int_t)index));
     if (!range->free_standing && closed)

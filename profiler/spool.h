@@ -1,7 +1,8 @@
-/* spool.h: reads the spools that injected programs write (spool_format.h) into a trace, while they are written or after.
+/* spool.h: reads the spools that injected programs write (spool_format.h) into a trace, while they are written or
+ * after.
  *
- * Nothing in a spool is trusted: it may be cut at any byte, damaged, or made by somebody else. What is whole is taken, what
- * is behind it is counted in the process' lost_bytes. */
+ * Nothing in a spool is trusted: it may be cut at any byte, damaged, or made by somebody else. What is whole is taken,
+ * what is behind it is counted in the process' lost_bytes. */
 #ifndef NT_SPOOL_H
 #define NT_SPOOL_H
 

@@ -1,9 +1,10 @@
 /* spool_format.h: what a spool file holds, for the library that writes it inside a foreign program and the reader that
  * trusts none of it. Needs libc alone.
  *
- * A file is a head and then frames. A frame is written by one call and holds whole records behind a length and a checksum, so
- * a file that ends anywhere, because its writer was killed, is good up to its last whole frame. Records begin at multiples
- * of 8 bytes. Integers are little-endian, as every machine with these GPUs has them. Times are nanoseconds since 1970. */
+ * A file is a head and then frames. A frame is written by one call and holds whole records behind a length and a
+ * checksum, so a file that ends anywhere, because its writer was killed, is good up to its last whole frame. Records
+ * begin at multiples of 8 bytes. Integers are little-endian, as every machine with these GPUs has them. Times are
+ * nanoseconds since 1970. */
 #ifndef NT_SPOOL_FORMAT_H
 #define NT_SPOOL_FORMAT_H
 
@@ -13,7 +14,7 @@
 #define NT_SPOOL_MAGIC "NTSPOOL1"
 /* The folder that the spools go to; set by `nntune profile` for the programs it runs. */
 #define NT_SPOOL_FOLDER_VARIABLE "NNTUNE_SPOOL_FOLDER"
-#define NT_SPOOL_SUFFIX ".spool"
+#define NT_SPOOL_SUFFIX          ".spool"
 
 enum {
     NT_SPOOL_FRAME_MAGIC = 0x31465453, /* "STF1" */

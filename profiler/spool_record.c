@@ -249,21 +249,21 @@ static bool take_kernel(nt_spool_state *state, const void *body, uint32_t bytes)
 static void take_transfer(nt_spool_state *state, const void *body, nt_work_kind kind)
 {
     READ(t, nt_spool_transfer);
-    nt_trace_add_work(state->trace,
-                      &(nt_trace_work){.kind = kind,
-                                       .process = state->process,
-                                       .device = nt_trace_find_device(state->trace, state->process,
-                                                                      (int)(t.device & 0xFFFF)),
-                                       .shape = -1,
-                                       .start_ns = time_of(t.start_ns),
-                                       .end_ns = time_of(t.end_ns),
-                                       .stream = t.stream,
-                                       .graph = known(t.graph),
-                                       .correlation = t.correlation,
-                                       .bytes = t.bytes <= INT64_MAX / 4 ? (int64_t)t.bytes : NT_UNKNOWN,
-                                       .direction = t.direction < NT_COPY_DIRECTION_COUNT ? t.direction : 0,
-                                       .from = t.from < NT_MEMORY_KIND_COUNT ? t.from : 0,
-                                       .to = t.to < NT_MEMORY_KIND_COUNT ? t.to : 0});
+    nt_trace_add_work(
+        state->trace,
+        &(nt_trace_work){.kind = kind,
+                         .process = state->process,
+                         .device = nt_trace_find_device(state->trace, state->process, (int)(t.device & 0xFFFF)),
+                         .shape = -1,
+                         .start_ns = time_of(t.start_ns),
+                         .end_ns = time_of(t.end_ns),
+                         .stream = t.stream,
+                         .graph = known(t.graph),
+                         .correlation = t.correlation,
+                         .bytes = t.bytes <= INT64_MAX / 4 ? (int64_t)t.bytes : NT_UNKNOWN,
+                         .direction = t.direction < NT_COPY_DIRECTION_COUNT ? t.direction : 0,
+                         .from = t.from < NT_MEMORY_KIND_COUNT ? t.from : 0,
+                         .to = t.to < NT_MEMORY_KIND_COUNT ? t.to : 0});
 }
 
 static bool take_copy(nt_spool_state *state, const void *body, uint32_t bytes)

@@ -1,5 +1,5 @@
-/* trace_summary.c: one pass over the work in the order it began, which feeds a group for each kernel name, each call of a
- * range, each kind of copy and each device; then each group is brought to its row. */
+/* trace_summary.c: one pass over the work in the order it began, which feeds a group for each kernel name, each call of
+ * a range, each kind of copy and each device; then each group is brought to its row. */
 #include "profiler/trace_summary.h"
 
 #include <math.h>
@@ -9,6 +9,8 @@
 #include "core/mem.h"
 #include "core/stats.h"
 #include "profiler/trace_busy.h"
+
+enum { MOST_COPY_ROWS = NT_COPY_DIRECTION_COUNT * NT_MEMORY_KIND_COUNT * NT_MEMORY_KIND_COUNT };
 
 typedef struct series { /* values in the order they came */
     double *value;
@@ -217,7 +219,8 @@ static void finish_group(range_group *group, nt_trace_summary *out)
     row->copy_pct = percent(group->copy_ns, group->all_ns);
     row->idle_pct = percent(group->span_ns - group->busy_ns, group->span_ns);
     if (row->name < 0) /* no calls to speak of */
-        row->calls = NT_UNKNOWN, row->wall_ns = row->median_ns = row->p99_ns = row->first_ns = row->steady_ns = (double)NAN;
+        row->calls = NT_UNKNOWN,
+        row->wall_ns = row->median_ns = row->p99_ns = row->first_ns = row->steady_ns = (double)NAN;
     out->range[out->range_count++] = *row;
     free(group->ns.value);
 }
@@ -351,7 +354,7 @@ static void add_work(const nt_trace *trace, nt_trace_summary *out, kernel_group 
 void nt_trace_summarise(const nt_trace *trace, nt_trace_summary *out)
 {
     *out = (nt_trace_summary){0};
-    out->copy = nt_alloc_zero(NT_COPY_DIRECTION_COUNT * NT_MEMORY_KIND_COUNT * NT_MEMORY_KIND_COUNT, sizeof *out->copy);
+    out->copy = nt_alloc_zero(MOST_COPY_ROWS, sizeof *out->copy);
     kernel_group *kernels = nt_alloc_zero(trace->name_count + 1, sizeof *kernels);
     call *calls = nt_alloc_zero(trace->range_count + 1, sizeof *calls);
     nt_busy *busy = nt_alloc_zero(trace->device_count + 1, sizeof *busy);

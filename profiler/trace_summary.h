@@ -1,9 +1,9 @@
 /* trace_summary.h: what a trace comes to: by kernel, by range, by kind of copy, and as a whole. Pure.
  *
- * GPU time is the sum of the durations of kernels. The whole that shares are of: kernels for shares of kernels and ranges,
- * kernels, copies and fills together for the copies' share. Idle is the time between the first and the last work on a device
- * in which it ran none. A range has all that was launched while it was open on the launching thread, so a range inside
- * another counts for both. Unknown is NAN. */
+ * GPU time is the sum of the durations of kernels. The whole that shares are of: kernels for shares of kernels and
+ * ranges, kernels, copies and fills together for the copies' share. Idle is the time between the first and the last
+ * work on a device in which it ran none. A range has all that was launched while it was open on the launching thread,
+ * so a range inside another counts for both. Unknown is NAN. */
 #ifndef NT_TRACE_SUMMARY_H
 #define NT_TRACE_SUMMARY_H
 
@@ -24,11 +24,11 @@ typedef struct nt_kernel_row {
 } nt_kernel_row;
 
 typedef struct nt_range_row {
-    int name;               /* -1: launched outside of every range */
-    int64_t calls;          /* times it was opened */
-    int64_t open;           /* of those, never closed */
+    int name;      /* -1: launched outside of every range */
+    int64_t calls; /* times it was opened */
+    int64_t open;  /* of those, never closed */
     int64_t kernels, copies;
-    double wall_ns;         /* from opening to closing, all calls */
+    double wall_ns;                                /* from opening to closing, all calls */
     double total_ns, median_ns, p99_ns, share_pct; /* GPU time; median and p99 of a call's */
     double first_ns, steady_ns;                    /* of the first call, median of the later ones */
     double copy_pct, idle_pct;
@@ -50,7 +50,7 @@ typedef struct nt_trace_summary {
     size_t copy_count;
     int64_t kernels, copies, fills, graph_launches;
     double kernel_ns, copy_ns, fill_ns;
-    double busy_ns, span_ns;   /* over the devices with work */
+    double busy_ns, span_ns; /* over the devices with work */
     double idle_pct, copy_pct;
     int64_t memory_peak_bytes; /* the most of any process; NT_UNKNOWN when none allocated */
     int64_t open_ranges, dropped, lost_bytes, backwards, unplaced;

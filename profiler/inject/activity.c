@@ -111,16 +111,16 @@ static bool subscribe(CUpti_SubscriberHandle *subscriber)
 }
 
 static const struct {
-    CUpti_ActivityKind kind;
     const char *name;
+    CUpti_ActivityKind kind;
     bool needed;
 } kinds[] = {
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels", true}, /* unlike KERNEL it leaves streams side by side */
-    {CUPTI_ACTIVITY_KIND_MEMCPY, "copies", true},
-    {CUPTI_ACTIVITY_KIND_MEMSET, "fills", true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices", false},
-    {CUPTI_ACTIVITY_KIND_MEMORY2, "allocations", false},
-    {CUPTI_ACTIVITY_KIND_DEVICE, "devices", false},
+    {"kernels", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true}, /* unlike KERNEL it leaves streams side by side */
+    {"copies", CUPTI_ACTIVITY_KIND_MEMCPY, true},
+    {"fills", CUPTI_ACTIVITY_KIND_MEMSET, true},
+    {"copies between devices", CUPTI_ACTIVITY_KIND_MEMCPY2, false},
+    {"allocations", CUPTI_ACTIVITY_KIND_MEMORY2, false},
+    {"devices", CUPTI_ACTIVITY_KIND_DEVICE, false},
 };
 
 static bool enable_kinds(void)
@@ -170,8 +170,11 @@ void nt_activity_start(void)
 
 void nt_activity_flush(bool all)
 {
-    if (atomic_load(&recording))
-        cupti.cuptiActivityFlushAll(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    if (!atomic_load(&recording))
+        return;
+    if (!all)
+        nt_launches_lighten();
+    cupti.cuptiActivityFlushAll(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
 void nt_activity_forget(void)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#define TEXT(x)    TEXT_OF(x)
 
 enum { MAJOR = CUPTI_API_VERSION / 10000 };
 

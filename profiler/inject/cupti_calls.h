@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NT_CUPTI_MAP(X)                 \
-    X(cuptiGetVersion)                  \
-    X(cuptiGetResultString)             \
-    X(cuptiGetCallbackName)             \
-    X(cuptiSubscribe_v2)                \
-    X(cuptiEnableCallback)              \
-    X(cuptiActivityEnable)              \
-    X(cuptiActivityRegisterCallbacks)   \
-    X(cuptiActivityGetNextRecord)       \
+#define NT_CUPTI_MAP(X)                  \
+    X(cuptiGetVersion)                   \
+    X(cuptiGetResultString)              \
+    X(cuptiGetCallbackName)              \
+    X(cuptiSubscribe_v2)                 \
+    X(cuptiEnableCallback)               \
+    X(cuptiActivityEnable)               \
+    X(cuptiActivityRegisterCallbacks)    \
+    X(cuptiActivityGetNextRecord)        \
     X(cuptiActivityGetNumDroppedRecords) \
     X(cuptiActivityFlushAll)
 

@@ -11,14 +11,14 @@
 #include "profiler/inject/ring.h"
 #include "profiler/inject/writer.h"
 
-enum { PERIOD_MS = 100 }; /* what a kill can cost */
+enum { PERIOD_MS = 100 /* what a kill can cost */, STACK_BYTES = 1 << 19 };
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static bool attached;
 static atomic_bool started, leaving;
 
-/* Not in a timer of the program's threads: a thread of our own, with all signals blocked, so that handlers of the program
- * never run on it. */
+/* Not in a timer of the program's threads: a thread of our own, with all signals blocked, so that handlers of the
+ * program never run on it. */
 static void *empty_now_and_then(void *unused)
 {
     struct timespec pause = {.tv_nsec = PERIOD_MS * 1000000L};
@@ -44,7 +44,7 @@ static void begin_thread(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 512 * 1024);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_create(&thread, &attributes, empty_now_and_then, NULL);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

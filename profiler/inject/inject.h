@@ -7,7 +7,8 @@
 
 #define NT_INJECT_EXPORT __attribute__((visibility("default")))
 
-/* Once a process: the thread that empties buffers, handlers for fork and exit. False where no folder for spools is set. */
+/* Once a process: the thread that empties buffers, handlers for fork and exit. False where no folder for spools is set.
+ */
 bool nt_inject_start(void);
 
 /* activity.c: begins recording through CUPTI; a reason goes into the spool where that fails. */

@@ -1,5 +1,6 @@
-/* ranges.c: NVTX ranges of the program. NVTX calls InitializeInjectionNvtx2 before its first event and takes our functions
- * for pushing, popping, starting and ending ranges; marks, names of things and the rest stay unset and cost nothing.
+/* ranges.c: NVTX ranges of the program. NVTX calls InitializeInjectionNvtx2 before its first event and takes our
+ * functions for pushing, popping, starting and ending ranges; marks, names of things and the rest stay unset and cost
+ * nothing.
  *
  * Each thread keeps the list of its open ranges, so that a launch knows its range without any look at clocks. */
 #include <stdatomic.h>
@@ -75,10 +76,11 @@ static uint32_t open_range(const char *text, const void *domain, bool free_stand
     uint32_t name = nt_writer_name(text);
     nt_writer_unlock();
     uint32_t id = atomic_fetch_add(&last_range, 1) + 1;
-    nt_ring_open(thread, &(nt_spool_open){.range = id, .parent = parent_of(thread), .name = name,
-                                          .free_standing = free_standing});
+    nt_ring_open(thread, &(nt_spool_open){
+                             .range = id, .parent = parent_of(thread), .name = name, .free_standing = free_standing});
     if (thread->open_count < NT_RING_OPEN_RANGES)
-        thread->open[thread->open_count++] = (nt_open_range){.id = id, .free_standing = free_standing, .domain = domain};
+        thread->open[thread->open_count++] =
+            (nt_open_range){.id = id, .free_standing = free_standing, .domain = domain};
     else if (!free_standing)
         thread->open_beyond++;
     return id;
@@ -121,8 +123,8 @@ static int push_range(const char *text, const void *domain)
     return level;
 }
 
-/* A range may end on another thread: then it leaves the list of the one that began it when that is next full or never, and
- * the reader goes by its end. */
+/* A range may end on another thread: then it leaves the list of the one that began it when that is next full or never,
+ * and the reader goes by its end. */
 static void end_range(nvtxRangeId_t id)
 {
     nt_thread *thread = nt_thread_here();
@@ -245,8 +247,14 @@ typedef struct entry {
     NvtxFunctionPointer function;
 } entry;
 
-#define CORE(id, function) {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_##id, (NvtxFunctionPointer)function}
-#define CORE2(id, function) {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_##id, (NvtxFunctionPointer)function}
+#define CORE(id, function)                                                      \
+    {                                                                           \
+        NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_##id, (NvtxFunctionPointer)function \
+    }
+#define CORE2(id, function)                                                       \
+    {                                                                             \
+        NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_##id, (NvtxFunctionPointer)function \
+    }
 
 static const entry entries[] = {
     CORE(RangePushA, push_a),

@@ -22,8 +22,8 @@ typedef struct event {
     } body;
 } event;
 
-/* Written by its thread at `head`, read under the writer's lock at `tail`. Rings outlive their threads and are taken over by
- * later ones. */
+/* Written by its thread at `head`, read under the writer's lock at `tail`. Rings outlive their threads and are taken
+ * over by later ones. */
 struct nt_ring {
     nt_ring *next;
     _Atomic bool taken;
@@ -103,7 +103,8 @@ static event *next_event(nt_ring *ring)
 
 static void publish(nt_ring *ring)
 {
-    atomic_store_explicit(&ring->head, atomic_load_explicit(&ring->head, memory_order_relaxed) + 1, memory_order_release);
+    atomic_store_explicit(&ring->head, atomic_load_explicit(&ring->head, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 void nt_ring_launch(nt_thread *thread, const nt_spool_launch *launch)

@@ -1,5 +1,5 @@
-/* ring.h: what the program's own threads note, launches and ranges, without a lock or a call of the kernel on their way:
- * a ring for each thread, emptied into the spool by whoever holds the writer's lock. */
+/* ring.h: what the program's own threads note, launches and ranges, without a lock or a call of the kernel on their
+ * way: a ring for each thread, emptied into the spool by whoever holds the writer's lock. */
 #ifndef NT_INJECT_RING_H
 #define NT_INJECT_RING_H
 
@@ -21,10 +21,12 @@ typedef struct nt_ring nt_ring;
 
 typedef struct nt_thread {
     nt_ring *ring;
-    uint32_t id;                 /* of the thread, as the system counts them */
-    uint32_t runtime_call;       /* correlation of the runtime's call that this thread is in, 0 for none */
+    uint32_t id;           /* of the thread, as the system counts them */
+    uint32_t runtime_call; /* correlation of the runtime's call that this thread is in, 0 for none */
+    uint32_t runtime_id;   /* which call that is */
+    bool same_inside;      /* the driver's call inside it had the same correlation */
     int open_count;
-    int open_beyond;             /* pushed when the list was full: popped before anything else */
+    int open_beyond; /* pushed when the list was full: popped before anything else */
     nt_open_range open[NT_RING_OPEN_RANGES];
 } nt_thread;
 

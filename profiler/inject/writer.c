@@ -127,8 +127,7 @@ void nt_writer_put(nt_spool_type type, const void *body, uint32_t body_bytes, co
         return;
     if (text_bytes > NT_SPOOL_TEXT_BYTES)
         text_bytes = NT_SPOOL_TEXT_BYTES;
-    nt_spool_record record = {.type = (uint32_t)type,
-                              .bytes = (uint32_t)sizeof record + body_bytes + text_bytes};
+    nt_spool_record record = {.type = (uint32_t)type, .bytes = (uint32_t)sizeof record + body_bytes + text_bytes};
     uint32_t padded = nt_spool_padded(record.bytes);
     if (spool.used + padded > NT_SPOOL_FRAME_BYTES)
         nt_writer_flush();

@@ -43,6 +43,14 @@ profile -- ./program backwards
 equal "kernels when the clock goes backwards" "$(last kernels profiles)" 2
 grep -q 'clock-backwards' err || fail "no warning: $(cat err)"
 
+profile --json -- ./program many
+grep -q '^runtime callbacks: 101$' err || fail "callbacks that tell nothing new stay on: $(cat err)"
+placed() { python3 -c 'import json; d = json.load(open("out")); print(d["unplaced"], [r["kernels"] for r in d["ranges"]])'; }
+equal "kernels without a range" "$(placed)" "0 [300]"
+FAKE_CUPTI_APART=1 profile --json -- ./program many
+grep -q '^runtime callbacks: 300$' err || fail "callbacks that place kernels were switched off: $(cat err)"
+equal "kernels without a range where ids differ" "$(placed)" "0 [300]"
+
 profile -- ./program crash
 equal "exit code of a crash" $code 139
 equal "kernels before a crash" "$(last kernels profiles)" 28

@@ -1,5 +1,5 @@
-/* profile_program.c: a program as `nntune profile` meets them, over the fake libcupti beside it. What the driver would do at
- * cuInit, loading the injected library, it does itself. The first argument says what it is to do besides. */
+/* profile_program.c: a program as `nntune profile` meets them, over the fake libcupti beside it. What the driver would
+ * do at cuInit, loading the injected library, it does itself. The first argument says what it is to do besides. */
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -16,6 +16,7 @@ void fake_kernel(const char *name, uint64_t start, uint64_t end);
 void fake_graph(uint64_t start, uint64_t end);
 void fake_copy(uint64_t bytes, uint64_t start, uint64_t end);
 void fake_memory(uint64_t address, uint64_t bytes, int release);
+int fake_runtime_callbacks(void);
 
 static uint64_t now = 1700000000000000000;
 
@@ -116,6 +117,20 @@ static void twice(void)
     work();
 }
 
+/* So many launches that the library knows which callbacks it can do without. */
+static void many(void)
+{
+    cuda_init();
+    nvtxRangePushA("many");
+    for (int i = 0; i < 300; i++) {
+        kernel("_Z4manyv", 10);
+        if (i == 100)
+            usleep(400000);
+    }
+    nvtxRangePop();
+    fprintf(stderr, "runtime callbacks: %d\n", fake_runtime_callbacks());
+}
+
 static void backwards(void)
 {
     cuda_init();
@@ -126,8 +141,8 @@ static void backwards(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {{"work", work},   {"fork", fork_and_work}, {"exec", exec_and_work},  {"crash", crash},
-             {"loop", run_on}, {"twice", twice},        {"backwards", backwards}};
+} parts[] = {{"work", work},   {"fork", fork_and_work}, {"exec", exec_and_work}, {"crash", crash},
+             {"loop", run_on}, {"twice", twice},        {"many", many},          {"backwards", backwards}};
 
 int main(int argc, char **argv)
 {

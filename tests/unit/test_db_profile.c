@@ -1,5 +1,5 @@
-/* Profiles in the database: stored as they grow, views equal to the summary, a file of the version before, and exports of
- * Nsight Systems. */
+/* Profiles in the database: stored as they grow, views equal to the summary, a file of the version before, and exports
+ * of Nsight Systems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,20 +93,30 @@ static int64_t next(program *g, int64_t most)
 
 static int range(program *g, const char *name, int parent)
 {
-    return nt_trace_open_range(&g->trace, &(nt_trace_range){.name = nt_trace_name(&g->trace, name), .parent = parent,
-                                                            .thread = 1, .open_ns = g->now++, .close_ns = NT_UNKNOWN});
+    return nt_trace_open_range(&g->trace, &(nt_trace_range){.name = nt_trace_name(&g->trace, name),
+                                                            .parent = parent,
+                                                            .thread = 1,
+                                                            .open_ns = g->now++,
+                                                            .close_ns = NT_UNKNOWN});
 }
 
 static void work(program *g, nt_work_kind kind, int in)
 {
     char name[16];
-    nt_trace_add_launch(&g->trace, &(nt_trace_launch){.range = in, .correlation = ++g->correlation, .time_ns = g->now++});
+    nt_trace_add_launch(&g->trace,
+                        &(nt_trace_launch){.range = in, .correlation = ++g->correlation, .time_ns = g->now++});
     snprintf(name, sizeof name, "k%d", (int)next(g, 3));
-    nt_trace_shape shape = {.name = nt_trace_name(&g->trace, name), .grid = {next(g, 4), 1, 1}, .block = {128, 1, 1},
-                            .registers = 64};
-    nt_trace_work w = {.kind = kind, .shape = -1, .start_ns = g->now, .end_ns = g->now + next(g, 1000),
-                       .correlation = g->correlation, .direction = NT_COPY_DEVICE_TO_HOST, .from = NT_MEMORY_DEVICE,
-                       .to = NT_MEMORY_PAGEABLE, .bytes = kind == NT_WORK_COPY ? next(g, 100000) : NT_UNKNOWN};
+    nt_trace_shape shape = {
+        .name = nt_trace_name(&g->trace, name), .grid = {next(g, 4), 1, 1}, .block = {128, 1, 1}, .registers = 64};
+    nt_trace_work w = {.kind = kind,
+                       .shape = -1,
+                       .start_ns = g->now,
+                       .end_ns = g->now + next(g, 1000),
+                       .correlation = g->correlation,
+                       .direction = NT_COPY_DEVICE_TO_HOST,
+                       .from = NT_MEMORY_DEVICE,
+                       .to = NT_MEMORY_PAGEABLE,
+                       .bytes = kind == NT_WORK_COPY ? next(g, 100000) : NT_UNKNOWN};
     if (kind == NT_WORK_KERNEL)
         w.shape = nt_trace_find_shape(&g->trace, &shape);
     nt_trace_add_work(&g->trace, &w);
@@ -162,7 +172,8 @@ static void compare_kernels(const place *p, const nt_trace *trace, const nt_trac
         const nt_kernel_row *row = &s->kernel[i];
         double wanted[] = {(double)row->calls, row->total_ns, row->median_ns, row->p99_ns, row->share_pct};
         for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
-            snprintf(sql, sizeof sql, "select %s from profile_kernels where kernel = '%s'", columns[c], trace->name[row->name]);
+            snprintf(sql, sizeof sql, "select %s from profile_kernels where kernel = '%s'", columns[c],
+                     trace->name[row->name]);
             near(p->path, sql, wanted[c]);
         }
     }
@@ -177,8 +188,9 @@ static void compare_ranges(const place *p, const nt_trace *trace, const nt_trace
         const nt_range_row *row = &s->range[i];
         if (row->name < 0)
             continue;
-        double wanted[] = {(double)row->calls, (double)row->open, (double)row->kernels, (double)row->copies, row->total_ns,
-                           row->open == row->calls ? (double)NAN : row->wall_ns};
+        double wanted[] = {(double)row->calls,   (double)row->open,
+                           (double)row->kernels, (double)row->copies,
+                           row->total_ns,        row->open == row->calls ? (double)NAN : row->wall_ns};
         for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
             snprintf(sql, sizeof sql, "select %s from profile_ranges where \"range\" = '%s'", columns[c],
                      trace->name[row->name]);
@@ -249,8 +261,9 @@ static void an_older_file_is_read_and_migrated(void **state)
     nt_reader *reader;
     nt_profile_run run;
     raw(p->path, nt_embed_db_schema_sql);
-    raw(p->path, "pragma application_id = 1852732533; pragma user_version = 1; insert into problem (layer, shape, batch, "
-                 "precision, layout, fill) values ('conv3x3', 'c=1', 7, 'fp32', 'nhwc', 'normal')");
+    raw(p->path,
+        "pragma application_id = 1852732533; pragma user_version = 1; insert into problem (layer, shape, batch, "
+        "precision, layout, fill) values ('conv3x3', 'c=1', 7, 'fp32', 'nhwc', 'normal')");
     if (nt_db_reader_open(p->path, &reader, &p->err) != NT_OK)
         fail_msg("%s", p->err.what);
     reader->close(reader);
@@ -264,33 +277,39 @@ static void an_older_file_is_read_and_migrated(void **state)
 
 /* ---- Nsight Systems -------------------------------------------------------------------------------------------------------- */
 
-/* Two processes with equal correlation ids; a graph's two kernels under one; a copy outside of ranges; a range left open. */
+/* Two processes with equal correlation ids; a graph's two kernels under one; a copy outside of ranges; a range left
+ * open. */
 static const char export[] =
     "create table StringIds (id integer primary key, value text not null);"
     "insert into StringIds values (1, 'conv(float*)'), (2, 'relu'), (3, 'named by id');"
     "create table TARGET_INFO_SESSION_START_TIME (utcEpochNs integer, utcTime text);"
     "insert into TARGET_INFO_SESSION_START_TIME values (1700000000000000000, '');"
-    "create table TARGET_INFO_GPU (id integer, name text, uuid text, computeMajor integer, computeMinor integer, smCount "
+    "create table TARGET_INFO_GPU (id integer, name text, uuid text, computeMajor integer, computeMinor integer, "
+    "smCount "
     "integer, maxWarpsPerSm integer, maxBlocksPerSm integer, maxShmemPerSm integer, maxRegistersPerSm integer, "
     "maxRegistersPerBlock integer, totalMemory integer);"
     "insert into TARGET_INFO_GPU values (4, 'NVIDIA H200', 'GPU-4', 9, 0, 132, 64, 32, 233472, 65536, 65536, 1 << 37);"
     "create table TARGET_INFO_CUDA_DEVICE (gpuId integer, cudaId integer, pid integer);"
     "insert into TARGET_INFO_CUDA_DEVICE values (4, 0, 100), (4, 0, 200);"
-    "create table NVTX_EVENTS (start integer, end integer, eventType integer, globalTid integer, text text, textId integer);"
+    "create table NVTX_EVENTS (start integer, end integer, eventType integer, globalTid integer, text text, textId "
+    "integer);"
     "insert into NVTX_EVENTS values (100, 900, 59, (100 << 24) | 1, 'outer', NULL),"
     " (200, 300, 59, (100 << 24) | 1, NULL, 3), (100, NULL, 59, (200 << 24) | 2, 'other', NULL),"
     " (150, 160, 34, (100 << 24) | 1, 'a mark', NULL);"
     "create table CUPTI_ACTIVITY_KIND_RUNTIME (start integer, end integer, globalTid integer, correlationId integer);"
     "insert into CUPTI_ACTIVITY_KIND_RUNTIME values (210, 220, (100 << 24) | 1, 1), (400, 410, (100 << 24) | 1, 2),"
     " (250, 260, (200 << 24) | 2, 1), (1000, 1010, (100 << 24) | 1, 3);"
-    "create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, streamId integer, correlationId "
-    "integer, globalPid integer, demangledName integer, gridX integer, gridY integer, gridZ integer, blockX integer, blockY "
+    "create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, streamId integer, "
+    "correlationId "
+    "integer, globalPid integer, demangledName integer, gridX integer, gridY integer, gridZ integer, blockX integer, "
+    "blockY "
     "integer, blockZ integer, registersPerThread integer, staticSharedMemory integer, dynamicSharedMemory integer);"
     "insert into CUPTI_ACTIVITY_KIND_KERNEL values (500, 600, 0, 7, 1, 100 << 24, 1, 8, 1, 1, 256, 1, 1, 64, 0, 0),"
     " (600, 650, 0, 7, 2, 100 << 24, 2, 8, 1, 1, 256, 1, 1, 32, 0, 0),"
     " (650, 700, 0, 7, 2, 100 << 24, 2, 8, 1, 1, 256, 1, 1, 32, 0, 0),"
     " (300, 400, 0, 7, 1, 200 << 24, 1, 8, 1, 1, 256, 1, 1, 64, 0, 0);"
-    "create table CUPTI_ACTIVITY_KIND_MEMCPY (start integer, end integer, deviceId integer, streamId integer, correlationId "
+    "create table CUPTI_ACTIVITY_KIND_MEMCPY (start integer, end integer, deviceId integer, streamId integer, "
+    "correlationId "
     "integer, globalPid integer, bytes integer, copyKind integer, srcKind integer, dstKind integer);"
     "insert into CUPTI_ACTIVITY_KIND_MEMCPY values (1100, 1200, 0, 7, 3, 100 << 24, 1000, 1, 1, 2);";
 

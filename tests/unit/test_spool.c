@@ -83,8 +83,13 @@ static void launch(bytes *b, uint32_t correlation, uint32_t range, uint64_t at, 
 
 static void kernel(bytes *b, uint32_t correlation, uint64_t start, uint64_t end)
 {
-    nt_spool_kernel k = {.start_ns = start, .end_ns = end, .correlation = correlation, .grid = {2, 1, 1},
-                         .block = {64, 1, 1}, .registers = 40, .name = 2};
+    nt_spool_kernel k = {.start_ns = start,
+                         .end_ns = end,
+                         .correlation = correlation,
+                         .grid = {2, 1, 1},
+                         .block = {64, 1, 1},
+                         .registers = 40,
+                         .name = 2};
     record(b, NT_SPOOL_KERNEL, &k, sizeof k, "");
 }
 
@@ -109,8 +114,8 @@ static void make(bytes *b)
     end_frame(b);
     begin_frame(b);
     kernel(b, 9, 200, 300);
-    nt_spool_transfer copy = {.start_ns = 300, .end_ns = 400, .bytes = 1000, .correlation = 10, .direction = 1, .from = 2,
-                              .to = 3};
+    nt_spool_transfer copy = {
+        .start_ns = 300, .end_ns = 400, .bytes = 1000, .correlation = 10, .direction = 1, .from = 2, .to = 3};
     record(b, NT_SPOOL_COPY, &copy, sizeof copy, "");
     memory(b, 64, 500, 0);
     memory(b, 128, 300, 0);
@@ -234,8 +239,13 @@ static void test_hostile_records(void **state)
     const folder *f = *state;
     static const struct {
         uint32_t type, bytes;
-    } heads[] = {{0, 16}, {99, 16}, {NT_SPOOL_KERNEL, 16}, {NT_SPOOL_NAME, 7}, {NT_SPOOL_NAME, 0xFFFFFFFF},
-                 {NT_SPOOL_MEMORY, 12}, {NT_SPOOL_PROBLEM, 0}};
+    } heads[] = {{0, 16},
+                 {99, 16},
+                 {NT_SPOOL_KERNEL, 16},
+                 {NT_SPOOL_NAME, 7},
+                 {NT_SPOOL_NAME, 0xFFFFFFFF},
+                 {NT_SPOOL_MEMORY, 12},
+                 {NT_SPOOL_PROBLEM, 0}};
     bytes *b = nt_alloc_zero(1, sizeof *b);
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         nt_trace t = {0};
@@ -275,8 +285,12 @@ static void test_strange_values(void **state)
     shut_range(b, 8, 100); /* the clock went backwards */
     memory(b, 1, UINT64_MAX, 0);
     memory(b, 2, 10, 1);
-    nt_spool_kernel k = {.start_ns = UINT64_MAX, .end_ns = 5, .block = {INT32_MAX, INT32_MAX, INT32_MAX},
-                         .smem_static_bytes = -5, .name = 12345, .device = 99};
+    nt_spool_kernel k = {.start_ns = UINT64_MAX,
+                         .end_ns = 5,
+                         .block = {INT32_MAX, INT32_MAX, INT32_MAX},
+                         .smem_static_bytes = -5,
+                         .name = 12345,
+                         .device = 99};
     record(b, NT_SPOOL_KERNEL, &k, sizeof k, "");
     nt_spool_transfer copy = {.start_ns = 1, .end_ns = 2, .bytes = UINT64_MAX, .direction = 99, .from = 99, .to = 99};
     record(b, NT_SPOOL_COPY, &copy, sizeof copy, "");

@@ -38,32 +38,52 @@ static void make(made *m)
 
 static int open_at(made *m, const char *name, int parent, int64_t at, bool free_standing)
 {
-    return nt_trace_open_range(&m->trace, &(nt_trace_range){.name = nt_trace_name(&m->trace, name), .process = m->process,
-                                                            .parent = parent, .thread = 1, .open_ns = T0 + at,
-                                                            .close_ns = NT_UNKNOWN, .free_standing = free_standing});
+    return nt_trace_open_range(&m->trace, &(nt_trace_range){.name = nt_trace_name(&m->trace, name),
+                                                            .process = m->process,
+                                                            .parent = parent,
+                                                            .thread = 1,
+                                                            .open_ns = T0 + at,
+                                                            .close_ns = NT_UNKNOWN,
+                                                            .free_standing = free_standing});
 }
 
 static void launch_at(made *m, int range, int64_t at)
 {
-    nt_trace_add_launch(&m->trace, &(nt_trace_launch){.process = m->process, .range = range,
-                                                      .correlation = ++m->correlation, .time_ns = T0 + at, .thread = 1});
+    nt_trace_add_launch(
+        &m->trace,
+        &(nt_trace_launch){
+            .process = m->process, .range = range, .correlation = ++m->correlation, .time_ns = T0 + at, .thread = 1});
 }
 
 static void kernel(made *m, const char *name, int64_t registers, int64_t start, int64_t end)
 {
-    nt_trace_shape shape = {.name = nt_trace_name(&m->trace, name), .device = m->device, .grid = {8, 1, 1},
-                            .block = {256, 1, 1}, .registers = registers};
-    nt_trace_add_work(&m->trace, &(nt_trace_work){.kind = NT_WORK_KERNEL, .process = m->process, .device = m->device,
-                                                  .shape = nt_trace_find_shape(&m->trace, &shape), .start_ns = T0 + start,
-                                                  .end_ns = T0 + end, .correlation = m->correlation});
+    nt_trace_shape shape = {.name = nt_trace_name(&m->trace, name),
+                            .device = m->device,
+                            .grid = {8, 1, 1},
+                            .block = {256, 1, 1},
+                            .registers = registers};
+    nt_trace_add_work(&m->trace, &(nt_trace_work){.kind = NT_WORK_KERNEL,
+                                                  .process = m->process,
+                                                  .device = m->device,
+                                                  .shape = nt_trace_find_shape(&m->trace, &shape),
+                                                  .start_ns = T0 + start,
+                                                  .end_ns = T0 + end,
+                                                  .correlation = m->correlation});
 }
 
 static void copy(made *m, int64_t bytes, int64_t start, int64_t end)
 {
-    nt_trace_add_work(&m->trace, &(nt_trace_work){.kind = NT_WORK_COPY, .process = m->process, .device = m->device,
-                                                  .shape = -1, .start_ns = T0 + start, .end_ns = T0 + end, .bytes = bytes,
-                                                  .direction = NT_COPY_HOST_TO_DEVICE, .from = NT_MEMORY_PAGEABLE,
-                                                  .to = NT_MEMORY_DEVICE, .correlation = m->correlation});
+    nt_trace_add_work(&m->trace, &(nt_trace_work){.kind = NT_WORK_COPY,
+                                                  .process = m->process,
+                                                  .device = m->device,
+                                                  .shape = -1,
+                                                  .start_ns = T0 + start,
+                                                  .end_ns = T0 + end,
+                                                  .bytes = bytes,
+                                                  .direction = NT_COPY_HOST_TO_DEVICE,
+                                                  .from = NT_MEMORY_PAGEABLE,
+                                                  .to = NT_MEMORY_DEVICE,
+                                                  .correlation = m->correlation});
 }
 
 static void near(double found, double wanted)
@@ -164,7 +184,8 @@ static void test_range_by_launch(void **state)
     finish(&m, &s);
 }
 
-/* A range begun and ended by id can end inside one that was pushed in it: what is launched after belongs to the inner alone. */
+/* A range begun and ended by id can end inside one that was pushed in it: what is launched after belongs to the inner
+ * alone. */
 static void test_range_that_does_not_nest(void **state)
 {
     (void)state;
@@ -275,7 +296,8 @@ static void test_lookups(void **state)
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof text, "name %d", i);
         assert_int_equal(nt_trace_name(&trace, text), i);
-        nt_trace_add_launch(&trace, &(nt_trace_launch){.process = i % 3, .correlation = (uint32_t)i, .range = -1, .time_ns = i});
+        nt_trace_add_launch(
+            &trace, &(nt_trace_launch){.process = i % 3, .correlation = (uint32_t)i, .range = -1, .time_ns = i});
     }
     assert_int_equal(nt_trace_name(&trace, "name 4321"), 4321);
     nt_trace_add_launch(&trace, &(nt_trace_launch){.process = 1, .correlation = 4, .range = -1, .time_ns = 99});
