@@ -1,7 +1,11 @@
 # Benchmarks: not part of any test, because they measure this machine.
 # make bench-cpu            our best CPU convolution against oneDNN (libdnnl-dev), with the ratio
 # make bench-cpu ARGS="--shape 256x14x14 --batch 4"
-.PHONY: bench-cpu
+# make bar-million          a database of 1,000,000 trials: how long nntune best takes, how much memory a sweep
+# make bar-million ARGS=/tmp/million.db   keeps the database, which takes half a minute to make
+.PHONY: bench-cpu bar-million
+bar-million: $(BIN) $(BUILD)/bench/bench_db_million
+	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_million.sh $(abspath $(BUILD)/bench/bench_db_million) $(ARGS)
 BENCH_LIBS_bench_cpu_onednn := -fopenmp -ldnnl
 bench-cpu: $(if $(DNNL_H),$(BUILD)/bench/bench_cpu_onednn)
 ifeq ($(DNNL_H),)
