@@ -78,6 +78,13 @@ static void check_libraries(nt_doctor *doctor, const nt_counter_probe *probe)
 
 /* ---- one GPU ------------------------------------------------------------------------------------------------------------- */
 
+static nt_text whole(double value)
+{
+    nt_text text;
+    snprintf(text.s, sizeof text.s, isnan(value) ? "unknown" : "%.0f", value);
+    return text;
+}
+
 static void check_clocks(nt_doctor *doctor, nt_nvml_device device)
 {
     enum { IDLE = 1 };
@@ -87,10 +94,10 @@ static void check_clocks(nt_doctor *doctor, nt_nvml_device device)
     nt_nvml_read(device, &now);
     nt_nvml_read_limits(device, &limits);
     nt_nvml_read_usage(device, &usage);
-    nt_doctor_add(doctor, "clocks", NT_FOUND_OK, "SM %.0f of %.0f MHz, memory %.0f of %.0f MHz", now.sm_clock_mhz,
-                  limits.sm_clock_max_mhz, now.mem_clock_mhz, limits.mem_clock_max_mhz);
-    nt_doctor_add(doctor, "power", NT_FOUND_OK, "%.0f of %.0f W, %.0f C", now.power_mw / 1e3,
-                  usage.power_limit_mw / 1e3, now.temperature_c);
+    nt_doctor_add(doctor, "clocks", NT_FOUND_OK, "SM %s of %s MHz, memory %s of %s MHz", whole(now.sm_clock_mhz).s,
+                  whole(limits.sm_clock_max_mhz).s, whole(now.mem_clock_mhz).s, whole(limits.mem_clock_max_mhz).s);
+    nt_doctor_add(doctor, "power", NT_FOUND_OK, "%s of %s W, %s C", whole(now.power_mw / 1e3).s,
+                  whole(usage.power_limit_mw / 1e3).s, whole(now.temperature_c).s);
     nt_str reasons = {0};
     nt_nvml_throttle_names(now.throttle_mask, &reasons);
     bool slowed = now.throttle_mask != NT_UNKNOWN && (now.throttle_mask & ~(int64_t)IDLE) != 0;

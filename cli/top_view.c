@@ -98,6 +98,7 @@ typedef struct said {
     char device[32];
     nt_live_kind source;
     unsigned fields[NT_LIVE_KINDS];
+    uint64_t processes; /* a hash of those last said */
 } said;
 
 enum { MOST_DEVICES = 32 };
@@ -195,6 +196,37 @@ static void say_sources(nt_top_view *view, const char *device, nt_live_kind sour
     nt_str_done(&text);
 }
 
+static void name_processes(const char *device, const nt_live_frame *frame, nt_str *out)
+{
+    nt_str_addf(out, "processes on %s:", device);
+    for (int i = 0; i < frame->process_count; i++) {
+        const nt_live_process *p = &frame->process[i];
+        nt_str_addf(out, "%s %lld %s %s %s", i > 0 ? "," : "", (long long)p->pid, p->user[0] != '\0' ? p->user : "-",
+                    p->name[0] != '\0' ? p->name : "-",
+                    p->memory_bytes == NT_UNKNOWN ? "-" : nt_text_bytes((double)p->memory_bytes).s);
+    }
+    if (frame->process_count == 0)
+        nt_str_add(out, " none");
+}
+
+/* When one comes or goes; their memory moves too often for a line each time. */
+static void say_processes(nt_top_view *view, const char *device, nt_live_kind source, const nt_live_frame *frame)
+{
+    if (frame->process_count < 0)
+        return;
+    uint64_t key = 1 + (uint64_t)frame->process_count;
+    for (int i = 0; i < frame->process_count; i++)
+        key += ((uint64_t)frame->process[i].pid + 1) * 0x9e3779b97f4a7c15u; /* whatever their order */
+    said *before = said_of(view, device, source);
+    if (before->processes == key)
+        return;
+    before->processes = key;
+    nt_str text = {0};
+    name_processes(device, frame, &text);
+    nt_table_line(view->table, "%s", nt_str_text(&text));
+    nt_str_done(&text);
+}
+
 void nt_top_view_frame(nt_top_view *view, const char *device, nt_live_kind source, const nt_live_frame *frame)
 {
     char clock[16];
@@ -203,6 +235,7 @@ void nt_top_view_frame(nt_top_view *view, const char *device, nt_live_kind sourc
     localtime_r(&seconds, &local);
     strftime(clock, sizeof clock, "%H:%M:%S", &local);
     say_sources(view, device, source, frame);
+    say_processes(view, device, source, frame);
     nt_table_cell(view->table, "%s.%d", clock, (int)((frame->unix_s - floor(frame->unix_s)) * 10));
     nt_table_cell(view->table, "%s", device);
     nt_table_cell(view->table, "%s", nt_live_kind_name(source));

@@ -32,4 +32,5 @@ asan:
 -include tests/gpu.mk
 -include tests/gpu_profile.mk
 -include tests/gpu_counters.mk
+-include tests/gpu_live.mk
 -include tests/golden.mk
