@@ -192,11 +192,11 @@ static bool tail(const facts *f, nt_str *out)
     if (!(f->waves > 1) || !(lost_pct >= worth_a_word_pct))
         return false;
     double last_pct = 100 * (f->waves - floor(f->waves));
+    int64_t wave = f->occupancy.blocks_per_sm * f->device->sm_count;
     nt_str_addf(out,
                 "%lld blocks make %.2f waves of %lld: the last wave is %s full, and about %s of the time is lost "
                 "to it.",
-                (long long)f->trial->grid_blocks, f->waves,
-                (long long)(f->occupancy.blocks_per_sm * f->device->sm_count), nt_text_pct(last_pct).s,
+                (long long)f->trial->grid_blocks, f->waves, (long long)wave, nt_text_pct(last_pct).s,
                 nt_text_pct(lost_pct).s);
     return true;
 }

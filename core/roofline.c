@@ -55,13 +55,12 @@ static nt_roof_point point_of(const nt_roofline *line, double time_ns, double fl
 nt_roofline nt_roofline_of(const nt_device_info *device, nt_precision precision, double sm_clock_mhz, double time_ns,
                            const nt_roof_work *work)
 {
-    nt_roofline line;
     double peak = device->peak_flops[precision];
     double scale = sm_clock_mhz / device->sm_clock_max_mhz;
     double taken_ns = time_ns > 0 ? time_ns : (double)NAN;
     double flop_measured = isnan(work->flop_measured) ? work->flop : work->flop_measured;
-    line.peak = roof_of(peak, device->dram_peak_bytes_per_s);
-    line.seen = roof_of(peak * scale, device->dram_peak_bytes_per_s + 0 * scale);
+    nt_roofline line = {.peak = roof_of(peak, device->dram_peak_bytes_per_s),
+                        .seen = roof_of(peak * scale, isnan(scale) ? (double)NAN : device->dram_peak_bytes_per_s)};
     line.counted = point_of(&line, taken_ns, work->flop, work->bytes);
     line.measured = point_of(&line, taken_ns, flop_measured, work->bytes_measured);
     return line;
