@@ -7,14 +7,18 @@
 #include <string.h>
 
 #include "autotune/space_model.h"
+#include "autotune/space_tree.h"
 #include "core/mem.h"
 
 /* At some 30 ns each, half a minute. */
 #define MOST_WORK UINT64_C(1000000000)
 
+enum { LISTED_AT_ONCE = 50000000 }; /* combinations that are searched without counting first */
+
 struct nt_space {
     nt_space_model model;
     nt_space_codes codes;
+    nt_space_tree *tree; /* in place of the codes where there are too many */
 };
 
 static uint64_t code_at(const nt_space *space, uint64_t index)
@@ -53,12 +57,47 @@ static void settle(nt_space_codes *codes, bool sorted)
 static nt_status fail_large(const nt_space_model *model, nt_space_ending ending, nt_error *err)
 {
     if (ending == NT_SPACE_TOO_MANY)
-        nt_fail(err, NT_USAGE, "kernel '%s' has more than %d legal configurations", model->kernel->name, NT_SPACE_MOST);
+        nt_fail(
+            err, NT_USAGE,
+            "kernel '%s' has more than %d legal configurations, and constraints that tie too many parameters together "
+            "to count them otherwise",
+            model->kernel->name, NT_SPACE_MOST);
     else
         nt_fail(err, NT_USAGE, "kernel '%s' has %llu combinations of parameter values, too many to search",
                 model->kernel->name, (unsigned long long)model->total);
     nt_hint(err, "narrow it with --param NAME=VALUE,.. or --where");
     return NT_USAGE;
+}
+
+/* Counts first where listing may be long, and keeps the tree when there is too much to list. */
+static bool count_large(nt_space *space)
+{
+    nt_space_model *model = &space->model;
+    if (model->total <= LISTED_AT_ONCE)
+        return false;
+    space->tree = nt_space_tree_build(model);
+    uint64_t size = space->tree == NULL ? 0 : nt_space_tree_size(space->tree);
+    if (size > NT_SPACE_MOST) {
+        for (int i = 0; i < model->constraint_count; i++)
+            model->constraint[i].pruned = NT_UNKNOWN;
+        return true;
+    }
+    nt_space_tree_free(space->tree);
+    space->tree = NULL;
+    return false;
+}
+
+static nt_status list(nt_space *space, nt_error *err)
+{
+    bool sorted;
+    nt_space_limits limits = {.legal = NT_SPACE_MOST, .work = MOST_WORK};
+    nt_space_ending ending = nt_space_search(&space->model, limits, &space->codes, &sorted);
+    if (ending != NT_SPACE_COMPLETE)
+        return fail_large(&space->model, ending, err);
+    if (space->codes.count == 0)
+        return nt_space_fail_empty(&space->model, err);
+    settle(&space->codes, sorted);
+    return NT_OK;
 }
 
 nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, const nt_device_info *device,
@@ -69,18 +108,8 @@ nt_status nt_space_build(const nt_kernel *kernel, const nt_problem *problem, con
     nt_space *space = nt_alloc_zero(1, sizeof *space);
     nt_status status =
         nt_space_model_init(&space->model, kernel, problem, device, narrowing, narrowing_count, where, err);
-    if (status == NT_OK) {
-        bool sorted;
-        nt_space_limits limits = {.legal = NT_SPACE_MOST, .work = MOST_WORK};
-        nt_space_ending ending = nt_space_search(&space->model, limits, &space->codes, &sorted);
-        if (ending != NT_SPACE_COMPLETE) {
-            status = fail_large(&space->model, ending, err);
-        } else if (space->codes.count == 0) {
-            status = nt_space_fail_empty(&space->model, err);
-        } else {
-            settle(&space->codes, sorted);
-        }
-    }
+    if (status == NT_OK && !count_large(space))
+        status = list(space, err);
     if (status != NT_OK) {
         nt_space_free(space);
         return status;
@@ -163,6 +192,7 @@ void nt_space_free(nt_space *space)
     if (space == NULL)
         return;
     nt_space_model_done(&space->model);
+    nt_space_tree_free(space->tree);
     free(space->codes.narrow);
     free(space->codes.wide);
     free(space);
@@ -175,7 +205,7 @@ const nt_kernel *nt_space_kernel(const nt_space *space)
 
 uint64_t nt_space_size(const nt_space *space)
 {
-    return space->codes.count;
+    return space->tree != NULL ? nt_space_tree_size(space->tree) : space->codes.count;
 }
 
 uint64_t nt_space_total(const nt_space *space)
@@ -204,15 +234,35 @@ static bool find_code(const nt_space *space, uint64_t code, uint64_t *index)
     return low < space->codes.count && code_at(space, low) == code;
 }
 
+static void digits_at(const nt_space *space, uint64_t index, int digit[NT_MAX_PARAMS])
+{
+    assert(index < nt_space_size(space));
+    if (space->tree != NULL) {
+        nt_space_tree_digits(space->tree, index, digit);
+        return;
+    }
+    uint64_t code = code_at(space, index);
+    for (int i = 0; i < space->model.axis_count; i++)
+        digit[i] = digit_of(&space->model.axis[i], code);
+}
+
+static bool find_digits(const nt_space *space, const int digit[NT_MAX_PARAMS], uint64_t *index)
+{
+    if (space->tree != NULL)
+        return nt_space_tree_index(space->tree, digit, index);
+    uint64_t code = 0;
+    for (int i = 0; i < space->model.axis_count; i++)
+        code += (uint64_t)digit[i] * space->model.axis[i].weight;
+    return find_code(space, code, index);
+}
+
 void nt_space_config(const nt_space *space, uint64_t index, nt_config *out)
 {
-    assert(index < space->codes.count);
-    uint64_t code = code_at(space, index);
+    int digit[NT_MAX_PARAMS];
+    digits_at(space, index, digit);
     *out = (nt_config){.count = space->model.axis_count};
-    for (int i = 0; i < out->count; i++) {
-        const nt_space_axis *axis = &space->model.axis[i];
-        out->index[i] = axis->listed[digit_of(axis, code)];
-    }
+    for (int i = 0; i < out->count; i++)
+        out->index[i] = space->model.axis[i].listed[digit[i]];
 }
 
 /* The parameter whose value was not kept; -1 when all were. */
@@ -229,7 +279,10 @@ bool nt_space_index(const nt_space *space, const nt_config *config, uint64_t *in
     assert(config->count == space->model.axis_count);
     if (find_dropped(space, config) >= 0)
         return false;
-    return find_code(space, code_of(&space->model, config), index);
+    int digit[NT_MAX_PARAMS];
+    for (int i = 0; i < config->count; i++)
+        digit[i] = space->model.axis[i].digit[config->index[i]];
+    return find_digits(space, digit, index);
 }
 
 void nt_space_why_not(const nt_space *space, const nt_config *config, char *out, size_t capacity)
@@ -261,21 +314,21 @@ void nt_space_why_not(const nt_space *space, const nt_config *config, char *out,
 
 size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourhood kind, uint64_t *out, size_t capacity)
 {
-    uint64_t code = code_at(space, index);
+    int digit[NT_MAX_PARAMS];
     size_t count = 0;
+    digits_at(space, index, digit);
     for (int i = 0; i < space->model.axis_count; i++) {
-        const nt_space_axis *axis = &space->model.axis[i];
-        int own = digit_of(axis, code);
-        for (int digit = 0; digit < axis->count; digit++) {
-            if (digit == own || (kind == NT_NEIGHBOUR_ADJACENT && abs(digit - own) != 1))
-                continue;
-            uint64_t there = code + (uint64_t)digit * axis->weight - (uint64_t)own * axis->weight, found;
-            if (!find_code(space, there, &found))
+        int own = digit[i], last = space->model.axis[i].count - 1;
+        int from = kind == NT_NEIGHBOUR_ADJACENT ? own - 1 : 0, to = kind == NT_NEIGHBOUR_ADJACENT ? own + 1 : last;
+        for (digit[i] = from < 0 ? 0 : from; digit[i] <= (to > last ? last : to); digit[i]++) {
+            uint64_t found;
+            if (digit[i] == own || !find_digits(space, digit, &found))
                 continue;
             if (count < capacity)
                 out[count] = found;
             count++;
         }
+        digit[i] = own;
     }
     return count;
 }

@@ -3,14 +3,15 @@
  * Built from the kernel's row: its parameters, its constraints, the user's --param (values kept) and --where (one more
  * constraint). A limit that the device does not state is unknown, and a constraint it leaves open holds; a constraint
  * that cannot be evaluated (division by zero) does not hold. Configurations are numbered 0 to size - 1 in the order of
- * nested loops over the parameters as listed, the first outermost; only a number of 4 or 8 bytes is kept for each. */
+ * nested loops over the parameters as listed, the first outermost; only a number of 4 or 8 bytes is kept for each. More
+ * than NT_SPACE_MOST of them are counted and numbered without being listed, in nested loops of another order. */
 #ifndef NT_SPACE_H
 #define NT_SPACE_H
 
 #include "autotune/expr.h"
 #include "kernels/kernel.h"
 
-enum { NT_SPACE_MOST = 20000000 }; /* legal configurations a space may have */
+enum { NT_SPACE_MOST = 20000000 }; /* legal configurations that are listed */
 
 typedef struct nt_space nt_space;
 
@@ -55,8 +56,8 @@ size_t nt_space_neighbours(const nt_space *space, uint64_t index, nt_neighbourho
                            size_t capacity);
 
 /* What one constraint rejects. `pruned` counts each illegal combination once, at the constraint that cut it off first
- * in the search, so all `pruned` and the size make up the total. `alone` counts what it would reject by itself;
- * NT_UNKNOWN where it ties together too many values to try them all. */
+ * in the search, so all `pruned` and the size make up the total; NT_UNKNOWN where they were not listed. `alone` counts
+ * what it would reject by itself; NT_UNKNOWN where it ties together too many values to try them all. */
 typedef struct nt_space_rejection {
     const char *expression;
     const char *why; /* NULL for --where */

@@ -40,6 +40,20 @@ nt_status nt_space_model_init(nt_space_model *model, const nt_kernel *kernel, co
                               const char *where, nt_error *err);
 void nt_space_model_done(nt_space_model *model);
 
+/* In which order parameters take their values, and what is tested when: test[first[d]] up to test[first[d + 1]] are the
+ * constraints that are complete as soon as the first d parameters of the order have values. */
+typedef struct nt_space_plan {
+    int order[NT_MAX_PARAMS];
+    int *test;
+    int first[NT_MAX_PARAMS + 2];
+    uint64_t below[NT_MAX_PARAMS + 1]; /* combinations of the parameters not yet assigned at depth d */
+} nt_space_plan;
+
+void nt_space_plan_init(nt_space_plan *plan, const nt_space_model *model);
+void nt_space_plan_done(nt_space_plan *plan);
+/* Tests what is complete at this depth, and charges all below to the first constraint that does not hold. */
+bool nt_space_survives(nt_space_model *model, const nt_space_plan *plan, int depth);
+
 /* Numbers of the legal configurations, in no order. */
 typedef struct nt_space_codes {
     uint32_t *narrow; /* one of the two, by the size of model->total */

@@ -13,12 +13,7 @@ typedef struct search {
     nt_space_model *model;
     nt_space_limits limits;
     nt_space_codes *codes; /* NULL: only whether there is one */
-    int order[NT_MAX_PARAMS];
-    /* Constraints by the depth at which they are complete: test[first[d]] up to test[first[d + 1]] when the first d
-     * parameters of the order have values. */
-    int *test;
-    int first[NT_MAX_PARAMS + 2];
-    uint64_t below[NT_MAX_PARAMS + 1]; /* combinations of the parameters not yet assigned at depth d */
+    nt_space_plan plan;
     uint64_t work;
     uint64_t found;
     nt_space_ending ending;
@@ -61,46 +56,69 @@ static int fewest_values(const nt_space_model *model, uint64_t candidates)
     return best;
 }
 
-static void choose_order(search *s)
+static void choose_order(nt_space_plan *plan, const nt_space_model *model)
 {
-    const nt_space_model *model = s->model;
     uint64_t assigned = 0;
     int count = 0;
     for (uint64_t waiting; (waiting = cheapest_wait(model, assigned)) != 0;) {
         int next = fewest_values(model, waiting);
-        s->order[count++] = next;
+        plan->order[count++] = next;
         assigned |= UINT64_C(1) << next;
     }
     for (int i = 0; i < model->axis_count; i++)
         if (!(assigned >> i & 1))
-            s->order[count++] = i;
+            plan->order[count++] = i;
 }
 
 /* How many parameters of the order must have values before a constraint can be tested. */
-static int complete_at(const search *s, const nt_space_constraint *constraint)
+static int complete_at(const nt_space_plan *plan, const nt_space_constraint *constraint)
 {
     uint64_t waiting = constraint->params;
     int depth = 0;
     while (waiting != 0)
-        waiting &= ~(UINT64_C(1) << s->order[depth++]);
+        waiting &= ~(UINT64_C(1) << plan->order[depth++]);
     return depth;
 }
 
-static void choose_tests(search *s)
+static void choose_tests(nt_space_plan *plan, const nt_space_model *model)
 {
-    const nt_space_model *model = s->model;
     int count = 0;
-    s->test = nt_alloc_zero((size_t)model->constraint_count, sizeof *s->test);
+    plan->test = nt_alloc_zero((size_t)model->constraint_count, sizeof *plan->test);
     for (int depth = 0; depth <= model->axis_count; depth++) {
-        s->first[depth] = count;
+        plan->first[depth] = count;
         for (int i = 0; i < model->constraint_count; i++)
-            if (!model->constraint[i].off && complete_at(s, &model->constraint[i]) == depth)
-                s->test[count++] = i;
-        s->first[depth + 1] = count;
+            if (!model->constraint[i].off && complete_at(plan, &model->constraint[i]) == depth)
+                plan->test[count++] = i;
+        plan->first[depth + 1] = count;
     }
-    s->below[model->axis_count] = 1;
+    plan->below[model->axis_count] = 1;
     for (int depth = model->axis_count - 1; depth >= 0; depth--)
-        s->below[depth] = s->below[depth + 1] * (uint64_t)model->axis[s->order[depth]].count;
+        plan->below[depth] = plan->below[depth + 1] * (uint64_t)model->axis[plan->order[depth]].count;
+}
+
+void nt_space_plan_init(nt_space_plan *plan, const nt_space_model *model)
+{
+    *plan = (nt_space_plan){0};
+    choose_order(plan, model);
+    choose_tests(plan, model);
+}
+
+void nt_space_plan_done(nt_space_plan *plan)
+{
+    free(plan->test);
+}
+
+bool nt_space_survives(nt_space_model *model, const nt_space_plan *plan, int depth)
+{
+    for (int i = plan->first[depth]; i < plan->first[depth + 1]; i++) {
+        nt_space_constraint *constraint = &model->constraint[plan->test[i]];
+        nt_expr_truth truth = nt_expr_test(constraint->expr, model->value, NULL);
+        if (truth == NT_EXPR_IS_TRUE || truth == NT_EXPR_IS_UNKNOWN)
+            continue;
+        constraint->pruned += (int64_t)plan->below[depth];
+        return false;
+    }
+    return true;
 }
 
 /* ---- descent ---------------------------------------------------------------------------------------------------- */
@@ -126,20 +144,6 @@ static void keep(search *s, uint64_t code)
     }
 }
 
-/* Tests what has become complete at this depth; charges all below to the first constraint that does not hold. */
-static bool survives(search *s, int depth)
-{
-    for (int i = s->first[depth]; i < s->first[depth + 1]; i++) {
-        nt_space_constraint *constraint = &s->model->constraint[s->test[i]];
-        nt_expr_truth truth = nt_expr_test(constraint->expr, s->model->value, NULL);
-        if (truth == NT_EXPR_IS_TRUE || truth == NT_EXPR_IS_UNKNOWN)
-            continue;
-        constraint->pruned += (int64_t)s->below[depth];
-        return false;
-    }
-    return true;
-}
-
 static bool is_over(const search *s)
 {
     return s->ending != NT_SPACE_COMPLETE || (s->codes == NULL && s->found > 0);
@@ -151,7 +155,7 @@ static void descend(search *s, int depth, uint64_t code)
         keep(s, code);
         return;
     }
-    int at = s->order[depth];
+    int at = s->plan.order[depth];
     const nt_space_axis *axis = &s->model->axis[at];
     for (int digit = 0; digit < axis->count && !is_over(s); digit++) {
         if (++s->work > s->limits.work) {
@@ -159,20 +163,19 @@ static void descend(search *s, int depth, uint64_t code)
             return;
         }
         s->model->value[at] = axis->value[digit];
-        if (survives(s, depth + 1))
+        if (nt_space_survives(s->model, &s->plan, depth + 1))
             descend(s, depth + 1, code + (uint64_t)digit * axis->weight);
     }
 }
 
 static void run(search *s)
 {
-    choose_order(s);
-    choose_tests(s);
+    nt_space_plan_init(&s->plan, s->model);
     for (int i = 0; i < s->model->constraint_count; i++)
         s->model->constraint[i].pruned = 0;
-    if (survives(s, 0))
+    if (nt_space_survives(s->model, &s->plan, 0))
         descend(s, 0, 0);
-    free(s->test);
+    nt_space_plan_done(&s->plan);
 }
 
 nt_space_ending nt_space_search(nt_space_model *model, nt_space_limits limits, nt_space_codes *codes, bool *sorted)
@@ -182,7 +185,7 @@ nt_space_ending nt_space_search(nt_space_model *model, nt_space_limits limits, n
     run(&s);
     *sorted = true;
     for (int i = 0; i < model->axis_count; i++)
-        *sorted = *sorted && s.order[i] == i;
+        *sorted = *sorted && s.plan.order[i] == i;
     return s.ending;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "autotune/space_model.h"
+#include "autotune/space_tree.h"
 #include "core/mem.h"
 #include "core/random.h"
 
@@ -586,9 +587,111 @@ static void test_kernel_without_parameters(void **state)
     expect_error(&kernel, NULL, 0, "c > 3", NT_NO_SPACE, "--where 'c > 3' (c=3) leaves none", "");
 }
 
+/* A tree and the list of the same space agree on what is legal and how much of it there is, whatever the constraints.
+ */
+static void test_tree_agrees_with_list(void **state)
+{
+    (void)state;
+    static const nt_constraint pool[] = {
+        {"a + b > 4", ""}, {"b * c % 3 != 0", ""},    {"d <= a", ""},
+        {"c != d", ""},    {"a + b + c + d > 9", ""}, {"e != b", ""},
+    };
+    nt_param five[5];
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    static const int64_t listed[] = {1, 2, 3, 4, 5, 6};
+    for (int p = 0; p < 5; p++)
+        five[p] = (nt_param){.name = names[p], .ints = listed, .count = 6 - p % 3};
+    for (int mask = 0; mask < 64; mask++) {
+        nt_constraint chosen[6];
+        nt_kernel kernel = {.name = "five", .params = five, .param_count = 5, .constraints = chosen};
+        for (int i = 0; i < 6; i++)
+            if (mask >> i & 1)
+                chosen[kernel.constraint_count++] = pool[i];
+        nt_space *space = NULL;
+        nt_space_model model;
+        assert_int_equal(nt_space_build(&kernel, NULL, NULL, NULL, 0, NULL, &space, NULL), NT_OK);
+        assert_int_equal(nt_space_model_init(&model, &kernel, NULL, NULL, NULL, 0, NULL, NULL), NT_OK);
+        nt_space_tree *tree = nt_space_tree_build(&model);
+        assert_int_equal(nt_space_tree_size(tree), nt_space_size(space));
+        for (uint64_t i = 0; i < nt_space_tree_size(tree); i++) {
+            nt_config config = {.count = 5};
+            int digit[NT_MAX_PARAMS];
+            uint64_t index, back;
+            nt_space_tree_digits(tree, i, digit);
+            for (int p = 0; p < 5; p++)
+                config.index[p] = (uint16_t)digit[p];
+            assert_true(
+                nt_space_index(space, &config, &index)); /* legal; and since each index comes back, all differ */
+            assert_true(nt_space_tree_index(tree, digit, &back));
+            assert_int_equal(back, i);
+        }
+        nt_space_tree_free(tree);
+        nt_space_model_done(&model);
+        nt_space_free(space);
+    }
+}
+
+/* 10^10 combinations: counted, numbered, neighbours found, nothing listed. */
+static void test_space_too_large_to_list(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    static const int64_t listed[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const nt_constraint constraints[] = {{"a + b < 10", ""}, {"c == d", ""}, {"i != j", ""}};
+    nt_param ten[10];
+    for (int p = 0; p < 10; p++)
+        ten[p] = (nt_param){.name = names[p], .ints = listed, .count = 10};
+    nt_kernel kernel = {
+        .name = "ten", .params = ten, .param_count = 10, .constraints = constraints, .constraint_count = 3};
+    nt_space *space = NULL;
+    assert_int_equal(nt_space_build(&kernel, NULL, NULL, NULL, 0, NULL, &space, NULL), NT_OK);
+    assert_int_equal(nt_space_size(space), UINT64_C(55) * 10 * 90 * 10000);
+    assert_int_equal(nt_space_rejection_of(space, 0).pruned, NT_UNKNOWN);
+    for (uint64_t i = 7; i < nt_space_size(space); i += nt_space_size(space) / 97) {
+        nt_config config;
+        uint64_t back, near[128];
+        nt_space_config(space, i, &config);
+        assert_true(nt_space_index(space, &config, &back));
+        assert_int_equal(back, i);
+        size_t count = nt_space_neighbours(space, i, NT_NEIGHBOUR_HAMMING, near, 128);
+        size_t want = 4 * 9 + 2 * 8; /* e to h freely, i and j but for each other's value, c and d not at all */
+        want += (size_t)(9 - config.index[1]) + (size_t)(9 - config.index[0]);
+        assert_int_equal(count, want);
+        config.index[2] = (uint16_t)(config.index[3] == 0 ? 1 : 0);
+        assert_false(nt_space_index(space, &config, &back));
+    }
+    nt_space_free(space);
+}
+
+static void test_listed_configurations(void **state)
+{
+    (void)state;
+    const nt_param two[] = {{.name = "a", .NT_INTS(1, 2, 4)}, {.name = "b", .NT_INTS(0, 1)}};
+    static const nt_constraint never[] = {{"a < 0", ""}};
+    nt_kernel kernel = {.name = "two", .params = two, .param_count = 2, .constraints = never, .constraint_count = 1};
+    static const nt_config rows[] = {{2, {2, 1}}, {2, {0, 0}}, {2, {2, 0}}, {2, {2, 1}}};
+    nt_space *space = NULL;
+    nt_error err = {0};
+    size_t twice = 99;
+    assert_int_equal(nt_space_build_listed(&kernel, rows, 3, NULL, &space, &err), NT_OK);
+    assert_int_equal(nt_space_size(space), 3);
+    uint64_t index;
+    assert_true(nt_space_index(space, &rows[0], &index));
+    assert_int_equal(index, 2);
+    assert_false(nt_space_index(space, &(nt_config){2, {1, 1}}, &index));
+    nt_space_free(space);
+    assert_int_equal(nt_space_build_listed(&kernel, rows, 4, &twice, &space, &err), NT_USAGE);
+    assert_int_equal(twice, 3);
+    assert_int_equal(nt_space_build_listed(&kernel, rows, 0, &twice, &space, &err), NT_USAGE);
+    assert_null(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree_agrees_with_list),
+        cmocka_unit_test(test_space_too_large_to_list),
+        cmocka_unit_test(test_listed_configurations),
         cmocka_unit_test(test_agrees_with_brute_force),
         cmocka_unit_test(test_rejections_add_up),
         cmocka_unit_test(test_why_not_names_the_constraint),
