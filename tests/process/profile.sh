@@ -87,3 +87,18 @@ equal "exit code without a command" $code 2
 profile --counters x -- ./program work
 equal "exit code of an unknown option" $code 2
 [ -z "$(ls tmp)" ] || fail "spools are left: $(ls tmp)"
+
+sqlite3 export.sqlite "create table StringIds (id integer primary key, value text); insert into StringIds values (1, 'imported_kernel');
+    create table CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, correlationId, globalPid, demangledName);
+    insert into CUPTI_ACTIVITY_KIND_KERNEL values (100, 300, 0, 1, 1 << 24, 1), (400, 500, 0, 2, 1 << 24, 1);"
+profile --import export.sqlite
+equal "exit code of an import" $code 0
+grep -q 'imported_kernel .* 2  *300 ns' out || fail "not summed up: $(cat out)"
+equal "source of an import" "$(last "source || kernels" profiles)" imported2
+profile --import t.db
+equal "exit code of a file that is no export" $code 1
+grep -q 'not an export of Nsight Systems' err || fail "not named: $(cat err)"
+profile --import program
+equal "exit code of a file that is no database" $code 1
+profile --import export.sqlite -- ./program work
+equal "exit code of an import with a command" $code 2

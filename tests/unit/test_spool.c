@@ -22,7 +22,8 @@ typedef struct bytes {
 
 static void add(bytes *b, const void *data, size_t count)
 {
-    memcpy(b->data + b->count, data, count);
+    if (count > 0)
+        memcpy(b->data + b->count, data, count);
     b->count += count;
 }
 
