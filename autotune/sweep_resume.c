@@ -203,7 +203,8 @@ nt_status nt__resume_unit(nt__sweep *sweep, nt_error *err)
     nt_status status = sweep->sink->each_trial(sweep->sink, sweep->out->run.id, count_earlier, sweep, err);
     if (status != NT_OK)
         return status;
-    qsort(sweep->seen, sweep->seen_count, sizeof *sweep->seen, by_number);
+    if (sweep->seen_count > 1)
+        qsort(sweep->seen, sweep->seen_count, sizeof *sweep->seen, by_number);
     return give_up_on_killer(sweep, err);
 }
 
