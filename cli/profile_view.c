@@ -48,7 +48,7 @@ static void time_cell(nt_table *table, double ns)
 static void finish(const nt_args *args, nt_table *table, size_t left_out)
 {
     if (left_out > 0)
-        nt_table_line(table, "  and %zu more; --top %zu shows as many", left_out, left_out + 1000);
+        nt_table_line(table, "  and %zu more: --top N shows N rows", left_out);
     nt_table_print(table, stdout, nt_color_wanted(args, stdout));
     nt_table_free(table);
     putchar('\n');
@@ -139,7 +139,7 @@ static void whole(const nt_trace_summary *s)
     if (s->memory_peak_bytes != NT_UNKNOWN)
         printf("Device memory allocated at once: at most %s.\n", nt_text_bytes((double)s->memory_peak_bytes).s);
     if (s->graph_launches > 0)
-        printf("CUDA graphs were launched %lld times.\n", (long long)s->graph_launches);
+        printf("Launches of CUDA graphs: %lld.\n", (long long)s->graph_launches);
     putchar('\n');
 }
 
