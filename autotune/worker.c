@@ -9,6 +9,7 @@
 #include "autotune/worker_finals.h"
 #include "autotune/worker_trial.h"
 #include "core/json.h"
+#include "profiler/nvtx.h"
 
 static json_t *failure(const char *op, const nt_error *err)
 {
@@ -93,7 +94,11 @@ static json_t *answer(nt_worker *worker, const json_t *request, nt_error *err)
             (operations[i].needs_problem && worker->workload == NULL))
             status = nt_fail(err, NT_CORRUPT, "request '%s' came out of order", op);
         else
+        {
+            nt_nvtx_push("%s", op);
             status = operations[i].run(worker, request, reply, err);
+            nt_nvtx_pop();
+        }
     }
     if (status == NT_OK)
         return reply;

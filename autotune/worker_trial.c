@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/occupancy.h"
+#include "profiler/nvtx.h"
 
 static double now_s(void)
 {
@@ -196,12 +197,18 @@ nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *rep
     nt_status status = nt__worker_load(worker, request, &loaded, err);
     nt_copy(trial.kernel, sizeof trial.kernel, loaded.kernel != NULL ? loaded.kernel->name : "?");
     trial.artefact = loaded.artefact;
+    nt_nvtx_push("trial %s %s", trial.kernel, trial.artefact.key); /* NVIDIA's tools show what ran by these names */
     if (status == NT_OK)
         status = inspect(worker, &loaded, &trial, err);
+    nt_nvtx_push("verify");
     if (status == NT_OK)
         status = check_it(worker, &loaded, &trial, &right, err);
+    nt_nvtx_pop();
+    nt_nvtx_push("time");
     if (status == NT_OK && right)
         status = time_it(worker, request, &loaded, &trial, err);
+    nt_nvtx_pop();
+    nt_nvtx_pop();
     worker->leftover = loaded.module;
     worker->last_work_s = now_s();
     status = as_outcome(status, &trial, err);
