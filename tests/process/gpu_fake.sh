@@ -30,3 +30,27 @@ grep -q "ok    gpm " out || fail "gpm: $(cat out)"
 tail -n 1 out | grep -q "do not work: CUPTI, NVIDIA's library of hardware counters, was not found" || fail "reason: $(tail -n 1 out)"
 FAKE_MIG=1 "$NNTUNE" doctor > out || true
 grep -q "note  mig  *on" out || fail "MIG: $(cat out)"
+
+# A CUPTI that refuses: each code is named, with its cure, and ends with exit 3.
+{
+    echo 'int cuptiGetVersion(unsigned *v) { *v = 130000; return 0; }'
+    echo 'int atoi(const char *); char *getenv(const char *);'
+    sed -n 's/^ *X([a-z_]*, \(cupti[A-Za-z]*\), .*/int \1(void *p) { (void)p; return atoi(getenv("FAKE_CUPTI")); }/p' "$TESTS/../profiler/cupti_api.h"
+} > cupti.c
+at_least "functions of the fake CUPTI" "$(grep -c '^int cupti' cupti.c)" 30
+cc -shared -fPIC -o libcupti.so cupti.c
+export NNTUNE_LIBCUPTI="$PWD/libcupti.so"
+refused() { # CODE NAME CURE
+    code=0; FAKE_CUPTI=$1 "$NNTUNE" doctor > out || code=$?
+    equal "exit of doctor at code $1" $code 3
+    grep -q "bad   kernel counters .*CUPTI_ERROR_$2 ($1)" out || fail "code $1: $(cat out)"
+    grep -A1 "bad   kernel counters " out | grep -q -e "-> .*$3" || fail "cure of code $1: $(cat out)"
+    tail -n 1 out | grep -q "do not work: .*($1)" || fail "reason of code $1: $(tail -n 1 out)"
+    code=0; FAKE_CUPTI=$1 "$NNTUNE" top --source pm --frames 1 2> err || code=$?
+    grep -q "CUPTI_ERROR_$2 ($1)" err || fail "top at code $1: $(cat err)"
+}
+refused 35 INSUFFICIENT_PRIVILEGES NVreg_RestrictProfilingToAdminUsers=0
+refused 26 HARDWARE_BUSY 'dcgmi profile --pause'
+refused 41 CONFIDENTIAL_COMPUTING_NOT_SUPPORTED 'confidential computing'
+refused 43 MIG_DEVICE_NOT_SUPPORTED MIG
+refused 45 WSL_DEVICE_NOT_SUPPORTED .
