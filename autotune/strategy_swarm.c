@@ -6,8 +6,8 @@
 #include "autotune/moves.h"
 #include "core/mem.h"
 
-enum { PARTICLES = 16 };
-static const double inertia = 0.5, own_pull = 1.2, common_pull = 1.6;
+enum { PARTICLES = 12, AROUND = 2, CALM = 110 };
+static const double inertia = 0.5, own_pull = 1.2, common_pull = 1.6, turbulence = 1;
 
 typedef struct particle {
     nt_spot best; /* value INFINITY: still to be placed */
@@ -18,6 +18,7 @@ typedef struct swarm {
     nt_moves moves;
     particle particle[PARTICLES];
     int turn;
+    int calm; /* answers since the best was found */
 } swarm;
 
 static void *create(const nt_strategy_setup *setup)
@@ -46,12 +47,25 @@ static double accelerated(swarm *s, double speed, double to_own, double to_commo
     return fmax(-most, fmin(most, speed));
 }
 
+/* The best that a particle or its neighbours on the ring have seen: news travels slowly, so that the swarm stays wide.
+ */
+static const nt_spot *best_around(const swarm *s, int at)
+{
+    const nt_spot *best = &s->particle[at].best;
+    for (int step = -AROUND; step <= AROUND; step++) {
+        const nt_spot *other = &s->particle[(at + step + PARTICLES) % PARTICLES].best;
+        if (other->value < best->value)
+            best = other;
+    }
+    return best;
+}
+
 static bool fly(swarm *s, particle *p, uint64_t *position)
 {
     int kernel, common_kernel;
     nt_config own, common;
     nt_moves_config(&s->moves, p->best.position, &kernel, &own);
-    nt_moves_config(&s->moves, s->moves.best.position, &common_kernel, &common);
+    nt_moves_config(&s->moves, best_around(s, (int)(p - s->particle))->position, &common_kernel, &common);
     if (common_kernel != kernel)
         common = own;
     const nt_kernel *row = nt_space_kernel(s->moves.asked.candidates.space[kernel]);
@@ -62,6 +76,10 @@ static bool fly(swarm *s, particle *p, uint64_t *position)
             accelerated(s, p->speed[i], own.index[i] - p->place[i], common.index[i] - p->place[i], fmax(1, last / 2));
         p->place[i] = fmax(0, fmin(last, p->place[i] + p->speed[i]));
         target.index[i] = (uint16_t)nearbyint(p->place[i]);
+    }
+    if (own.count > 0 && nt_random_unit(&s->moves.random) < turbulence) {
+        int gust = (int)nt_random_below(&s->moves.random, (uint64_t)own.count);
+        target.index[gust] = (uint16_t)nt_random_below(&s->moves.random, (uint64_t)row->params[gust].count);
     }
     return nt_moves_towards(&s->moves, kernel, &target, position);
 }
@@ -82,6 +100,15 @@ static size_t ask(void *state, nt_candidate *out, size_t n)
     return count;
 }
 
+/* Where nothing new is found the swarm begins again elsewhere, but for the particle that has seen the best. */
+static void scatter(swarm *s)
+{
+    s->calm = 0;
+    for (int i = 0; i < PARTICLES; i++)
+        if (s->particle[i].best.position != s->moves.best.position)
+            s->particle[i] = (particle){.best = {0, INFINITY}};
+}
+
 static void tell(void *state, const nt_answer *answer)
 {
     swarm *s = state;
@@ -92,6 +119,9 @@ static void tell(void *state, const nt_answer *answer)
             turn = i;
     if (turn >= 0 && spot.value < s->particle[turn].best.value)
         s->particle[turn].best = spot;
+    s->calm = spot.value <= s->moves.best.value ? 0 : s->calm + 1;
+    if (s->calm >= CALM)
+        scatter(s);
 }
 
 static void destroy(void *state)
