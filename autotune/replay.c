@@ -99,7 +99,7 @@ static bool answer(replay *r)
     nt_answer told = {.candidate = {0, f.index},
                       .outcome = row->outcome,
                       .time_ns = ms * 1e6,
-                      .cost_s = known_s(row->compile_ms) + known_s(row->bench_ms)};
+                      .cost_s = r->options->hide_cost ? 0 : known_s(row->compile_ms) + known_s(row->bench_ms)};
     r->options->strategy->tell(r->state, &told);
     r->thought_s += cpu_now_s() - before;
     note(r, f.index, ms);
@@ -118,7 +118,7 @@ void nt_replay(const nt_recorded *recorded, const nt_replay_options *options, ui
                                .kernel_count = 1,
                                .seed = nt_random_u64(&seeds),
                                .budget_trials = options->seconds > 0 ? 0 : options->trials,
-                               .budget_s = options->seconds};
+                               .budget_s = options->hide_cost ? 0 : options->seconds};
     replay r = {.recorded = recorded, .options = options, .random = seeds, .out = out};
     r.flight = nt_alloc_zero((size_t)options->in_flight, sizeof *r.flight);
     r.state = options->strategy->create(&setup);

@@ -15,6 +15,7 @@ typedef struct nt_replay_options {
     double seconds; /* 0: no limit. Recorded compile and benchmark times of a tuner that does one after the other, or,
                      * with several in flight, compiles them side by side and times one at a time */
     int in_flight;  /* asked for before the first of them is answered; at least 1 */
+    bool hide_cost; /* the strategy learns neither what trials cost nor what it may spend: for comparison */
     bool noise;     /* an answer is one of the recorded samples, drawn at random, not their mean */
 } nt_replay_options;
 

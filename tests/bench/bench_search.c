@@ -1,0 +1,414 @@
+/* bench_search.c: the judge of the search strategies: replays them on the recorded spaces and prints each figure with
+ * its standard error, its bar and the verdict; ends with 1 when one is short.
+ *
+ * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic flight seconds noise honest cost;
+ * none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in baseline.csv. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "autotune/replay_score.h"
+#include "core/mem.h"
+#include "core/random.h"
+#include "core/stats.h"
+#include "core/str.h"
+
+enum { SPACES = 11, TRIALS = 400 };
+static const char *const space_names[SPACES] = {
+    "convolution_milo-A100",  "convolution_milo-A6000",   "convolution_milo-W6600",  "convolution_milo_small-MI50",
+    "dedispersion_milo-A100", "dedispersion_milo-MI250X", "dedispersion_milo-W6600", "gemm-RTX_2080_Ti",
+    "gemm-RTX_3090",          "pnpoly-RTX_2080_Ti",       "pnpoly-RTX_3090",
+};
+
+static const char *folder;
+static size_t repeats = 50;
+static nt_recorded *space[SPACES];
+static int shorts; /* bars missed */
+
+/* ---- verdicts --------------------------------------------------------------------------------------------------- */
+
+static void judge(const char *what, double value, double error, double bar, bool at_most)
+{
+    bool good = at_most ? value <= bar : value >= bar;
+    shorts += !good;
+    printf("  %-46s %9.4f", what, value);
+    if (isnan(error))
+        printf("         ");
+    else
+        printf(" ±%.4f ", error);
+    printf("  bar %s %8.4f  %s\n", at_most ? "<=" : ">=", bar, good ? "ok" : "SHORT");
+    fflush(stdout);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+static nt_score_pair run_one(const nt_strategy *strategy, const nt_recorded *recorded, const nt_replay_options *like)
+{
+    nt_replay_options options = *like;
+    nt_replay_run *runs = nt_alloc_zero(repeats, sizeof *runs);
+    nt_score_pair pair;
+    options.strategy = strategy;
+    for (size_t r = 0; r < repeats; r++)
+        nt_replay(recorded, &options, r, &runs[r]);
+    nt_score_runs(recorded, runs, repeats, options.noise, &pair);
+    for (size_t r = 0; r < repeats; r++)
+        nt_replay_run_done(&runs[r]);
+    free(runs);
+    return pair;
+}
+
+static void run_all(const nt_strategy *strategy, const nt_replay_options *like, nt_score_pair out[SPACES])
+{
+    for (int i = 0; i < SPACES; i++)
+        out[i] = run_one(strategy, space[i], like);
+}
+
+static const nt_replay_options plain = {.seed = 1, .trials = TRIALS, .in_flight = 1};
+
+static const nt_strategy *strategy_named(const char *name)
+{
+    const nt_strategy *strategy = NULL;
+    nt_error err = {0};
+    if (nt_strategy_find(name, &strategy, &err) == NT_OK)
+        return strategy;
+    fprintf(stderr, "%s\n", err.what);
+    exit(2);
+}
+
+/* Over the spaces: the geometric mean of best/optimum at a budget, and its standard error. */
+static double at_budget(const nt_score_pair *pair, int budget, double *error)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SPACES; i++) {
+        double relative = pair[i].error.mean[budget] / pair[i].value.mean[budget];
+        sum += log(pair[i].value.mean[budget]);
+        squares += relative * relative;
+    }
+    *error = exp(sum / SPACES) * sqrt(squares) / SPACES;
+    return exp(sum / SPACES);
+}
+
+/* The mean over the spaces of the double at `offset` of a score. */
+static double mean_of(const nt_score_pair *pair, size_t offset, double *error)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SPACES; i++) {
+        double e = *(const double *)(const void *)((const char *)&pair[i].error + offset);
+        sum += *(const double *)(const void *)((const char *)&pair[i].value + offset);
+        squares += e * e;
+    }
+    *error = sqrt(squares) / SPACES;
+    return sum / SPACES;
+}
+
+/* ---- auto ------------------------------------------------------------------------------------------------------- */
+
+static void section_auto(const nt_strategy *strategy)
+{
+    static const double bars[NT_SCORE_BUDGETS] = {1.15, 1.075, 1.04, 1.018, 1.004};
+    nt_score_pair pair[SPACES];
+    double error, least = INFINITY, to_five[SPACES];
+    run_all(strategy, &plain, pair);
+    for (int i = 0; i < SPACES; i++) {
+        printf("  %-28s P exact %.3f ±%.3f, best/optimum", space_names[i], pair[i].value.p_exact,
+               pair[i].error.p_exact);
+        for (int b = 0; b < NT_SCORE_BUDGETS; b++)
+            printf(" %.4f", pair[i].value.mean[b]);
+        printf(", %.2f ms\n", pair[i].value.think_ms);
+        least = fmin(least, pair[i].value.p_exact);
+        to_five[i] = pair[i].value.within_5_evaluations;
+    }
+    for (int b = 0; b < NT_SCORE_BUDGETS; b++) {
+        char what[64];
+        double value = at_budget(pair, b, &error);
+        snprintf(what, sizeof what, "best/optimum after %d", nt_score_budgets[b]);
+        judge(what, value, error, bars[b], true);
+    }
+    judge("evaluations to 5 %, median", nt_median(to_five, SPACES), (double)NAN, 40, true);
+    double value = mean_of(pair, offsetof(nt_score, within_5_share), &error);
+    judge("repeats within 5 %", value, error, 0.97, false);
+    value = mean_of(pair, offsetof(nt_score, within_1_share), &error);
+    judge("repeats within 1 %", value, error, 0.93, false);
+    value = mean_of(pair, offsetof(nt_score, p_exact), &error);
+    judge("P exact", value, error, 0.76, false);
+    judge("P exact on the worst space", least, (double)NAN, 0.35, false);
+}
+
+/* ---- classic strategies and their twins ------------------------------------------------------------------------- */
+
+typedef struct twin {
+    const char *strategy;
+    const char *of[5]; /* the best of these; NULL ends */
+} twin;
+
+static const twin twins[] = {
+    {"genetic", {"genetic_algorithm"}},
+    {"annealing", {"simulated_annealing"}},
+    {"swarm", {"pso"}},
+    {"evolution", {"diff_evo"}},
+    {"local", {"mls", "greedy_mls", "ordered_greedy_mls", "greedy_ils"}},
+};
+
+/* A column of the row of one space and strategy in baseline.csv; NAN where there is none. */
+static double baseline(const char *space_name, const char *strategy, const char *column)
+{
+    char path[1024], line[2048], head[2048] = "";
+    double found = (double)NAN;
+    snprintf(path, sizeof path, "%s/baseline.csv", folder);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (head[0] == '\0')
+            nt_copy(head, sizeof head, line);
+        char *save_head = NULL, *save_line = NULL, names[2048];
+        nt_copy(names, sizeof names, head);
+        char *name = strtok_r(names, ",\n", &save_head), *cell = strtok_r(line, ",\n", &save_line);
+        if (cell == NULL || strcmp(cell, space_name) != 0)
+            continue;
+        for (int at = 0; name != NULL && cell != NULL; at++) {
+            if (at == 1 && strcmp(cell, strategy) != 0)
+                break;
+            if (strcmp(name, column) == 0)
+                found = strtod(cell, NULL);
+            name = strtok_r(NULL, ",\n", &save_head);
+            cell = strtok_r(NULL, ",\n", &save_line);
+        }
+    }
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* Ours over theirs, geometric mean over the spaces that theirs was recorded on. */
+static void against(const nt_score_pair *pair, const char *strategy, const char *other, int budget)
+{
+    char column[16], what[96];
+    double ours = 0, theirs = 0;
+    int count = 0;
+    snprintf(column, sizeof column, "mean@%d", nt_score_budgets[budget]);
+    for (int i = 0; i < SPACES; i++) {
+        double recorded = baseline(space_names[i], other, column);
+        if (isnan(recorded))
+            continue;
+        ours += log(pair[i].value.mean[budget]);
+        theirs += log(recorded);
+        count++;
+    }
+    snprintf(what, sizeof what, "%s after %d, %s on %d spaces", strategy, nt_score_budgets[budget], other, count);
+    judge(what, exp(ours / count), (double)NAN, exp(theirs / count), true);
+}
+
+static void section_classic(const char *only)
+{
+    for (size_t t = 0; t < sizeof twins / sizeof twins[0]; t++) {
+        nt_score_pair pair[SPACES];
+        const nt_strategy *strategy = strategy_named(twins[t].strategy);
+        double worst = INFINITY, most_ms = 0, used = INFINITY;
+        if (only != NULL && strcmp(only, strategy->name) != 0)
+            continue;
+        run_all(strategy, &plain, pair);
+        for (int i = 0; twins[t].of[i] != NULL; i++) {
+            against(pair, strategy->name, twins[t].of[i], 2);
+            against(pair, strategy->name, twins[t].of[i], 4);
+        }
+        for (int i = 0; i < SPACES; i++) {
+            worst = fmin(worst, pair[i].value.p_exact + 2 * pair[i].error.p_exact);
+            most_ms = fmax(most_ms, pair[i].value.think_ms);
+            used = fmin(used, pair[i].value.evaluations);
+        }
+        judge("  worst space, P exact + 2 errors", worst, (double)NAN, 0, false);
+        judge("  evaluations used of 400", used, (double)NAN, TRIALS, false);
+        judge("  us a proposal", most_ms * 1e3, (double)NAN, 20, true);
+    }
+}
+
+/* ---- in flight, seconds, noise ---------------------------------------------------------------------------------- */
+
+static void section_flight(const nt_strategy *strategy)
+{
+    nt_score_pair one[SPACES], many[SPACES];
+    nt_replay_options sixteen = plain;
+    double error, other_error;
+    sixteen.in_flight = 16;
+    run_all(strategy, &plain, one);
+    run_all(strategy, &sixteen, many);
+    double ratio = at_budget(many, 2, &error) / at_budget(one, 2, &other_error);
+    judge("16 in flight over one, after 100", ratio, hypot(error, other_error), 1.03, true);
+}
+
+/* What a strategy has found when a minute of recorded time is over: mean of best/optimum. */
+static double after_a_minute(const nt_strategy *strategy, const nt_replay_options *options, const nt_recorded *recorded)
+{
+    double sum = 0;
+    for (size_t r = 0; r < repeats; r++) {
+        nt_replay_run run;
+        nt_replay_options o = *options;
+        o.strategy = strategy;
+        nt_replay(recorded, &o, r, &run);
+        size_t within = 0;
+        while (within < run.count && run.evaluation[within].clock_s <= 60)
+            within++;
+        double curve[1] = {recorded->worst_ms / recorded->best_ms};
+        for (size_t i = 0; i < within; i++)
+            if (!isnan(run.evaluation[i].answered_ms))
+                curve[0] = fmin(curve[0], run.evaluation[i].answered_ms / recorded->best_ms);
+        sum += curve[0] / (double)repeats;
+        nt_replay_run_done(&run);
+    }
+    return sum;
+}
+
+static void section_seconds(const nt_strategy *strategy)
+{
+    nt_replay_options timed = plain, counting = plain;
+    double mine = 0, blind = 0, random = 0;
+    timed.trials = counting.trials = 4000;
+    timed.seconds = 60;
+    for (int i = 0; i < SPACES; i++) {
+        mine += log(after_a_minute(strategy, &timed, space[i])) / SPACES;
+        random += log(after_a_minute(strategy_named("random"), &timed, space[i])) / SPACES;
+        timed.hide_cost = true;
+        blind += log(after_a_minute(strategy, &timed, space[i])) / SPACES;
+        timed.hide_cost = false;
+    }
+    judge("best/optimum in 60 s, against counting", exp(mine), (double)NAN, exp(blind), true);
+    judge("best/optimum in 60 s, against random", exp(mine), (double)NAN, exp(random), true);
+}
+
+static void section_noise(const nt_strategy *strategy)
+{
+    nt_score_pair quiet[SPACES], noisy[SPACES];
+    nt_replay_options noise = plain;
+    double error, other_error;
+    noise.noise = true;
+    run_all(strategy, &plain, quiet);
+    run_all(strategy, &noise, noisy);
+    double ratio = at_budget(noisy, 4, &error) / at_budget(quiet, 4, &other_error);
+    judge("noise over none, finalists measured again, 400", ratio, hypot(error, other_error), 1.01, true);
+}
+
+/* ---- honest search ---------------------------------------------------------------------------------------------- */
+
+/* Times permuted among the rows: nothing is to be learnt, so nothing but luck may be gained. */
+static void permute(nt_recorded *recorded, uint64_t seed)
+{
+    nt_random random = nt_random_seed(seed, 9);
+    for (size_t i = recorded->row_count - 1; i > 0; i--) {
+        size_t j = (size_t)nt_random_below(&random, i + 1);
+        nt_recorded_row row = recorded->row[i];
+        recorded->row[i] = recorded->row[j];
+        recorded->row[j] = row;
+    }
+}
+
+static void section_honest(const char *only)
+{
+    for (int i = 0; i < SPACES; i++)
+        permute(space[i], (uint64_t)i);
+    for (int s = 0; s < nt_strategy_count; s++) {
+        nt_score_pair pair[SPACES];
+        double error;
+        char what[64];
+        if ((only != NULL && strcmp(only, nt_strategies[s]->name) != 0) || nt_strategies[s] == &nt_strategy_exhaustive)
+            continue;
+        run_all(nt_strategies[s], &plain, pair);
+        double p = mean_of(pair, offsetof(nt_score, p_exact), &error);
+        snprintf(what, sizeof what, "%s on permuted times, |P exact|", nt_strategies[s]->name);
+        judge(what, fabs(p), error, 0.15, true);
+    }
+}
+
+/* ---- cost ------------------------------------------------------------------------------------------------------- */
+
+static void section_cost(const nt_strategy *strategy)
+{
+    for (int i = 0; i < SPACES; i++) {
+        nt_replay_run run;
+        nt_replay_options options = plain;
+        char what[80];
+        if (strncmp(space_names[i], "gemm", 4) != 0)
+            continue;
+        options.strategy = strategy;
+        nt_replay(space[i], &options, 0, &run);
+        snprintf(what, sizeof what, "ms a proposal, %s", space_names[i]);
+        judge(what, run.think_s * 1e3 / (double)run.count, (double)NAN, 3, true);
+        judge("  the most for one", run.think_most_s * 1e3, (double)NAN, 60, true);
+        nt_replay_run_done(&run);
+    }
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+static bool open_spaces(void)
+{
+    folder = getenv("NNTUNE_SPACES");
+    if (folder == NULL)
+        folder = "../shared/spaces";
+    for (int i = 0; i < SPACES; i++) {
+        char path[1024];
+        nt_error err = {0};
+        snprintf(path, sizeof path, "%s/%s.csv.gz", folder, space_names[i]);
+        if (nt_recorded_open(path, &space[i], &err) != NT_OK) {
+            printf("bench_search: skipped: %s (set NNTUNE_SPACES to the folder of recorded spaces)\n", err.what);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool wanted(int argc, char **argv, const char *section)
+{
+    bool any = false;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            i++;
+            continue;
+        }
+        any = true;
+        if (strcmp(argv[i], section) == 0)
+            return true;
+    }
+    return !any;
+}
+
+static void with_auto(int argc, char **argv, const char *name, void (*section)(const nt_strategy *strategy),
+                      const char *only)
+{
+    if (!wanted(argc, argv, name))
+        return;
+    printf("%s\n", name);
+    section(strategy_named(only == NULL ? "auto" : only));
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL;
+    for (int i = 1; i + 1 < argc; i++) {
+        if (strcmp(argv[i], "--repeats") == 0)
+            repeats = (size_t)strtoul(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--only") == 0)
+            only = argv[i + 1];
+    }
+    if (!open_spaces())
+        return 0;
+    printf("%zu repeats, %d evaluations, %d spaces\n", repeats, TRIALS, SPACES);
+    with_auto(argc, argv, "auto", section_auto, only);
+    if (wanted(argc, argv, "classic")) {
+        printf("classic\n");
+        section_classic(only);
+    }
+    with_auto(argc, argv, "cost", section_cost, only);
+    with_auto(argc, argv, "flight", section_flight, only);
+    with_auto(argc, argv, "seconds", section_seconds, only);
+    with_auto(argc, argv, "noise", section_noise, only);
+    if (wanted(argc, argv, "honest")) { /* the last: it spoils the spaces */
+        printf("honest\n");
+        section_honest(only);
+    }
+    for (int i = 0; i < SPACES; i++)
+        nt_recorded_free(space[i]);
+    printf("%d short\n", shorts);
+    return shorts == 0 ? 0 : 1;
+}
