@@ -11,6 +11,7 @@
 
 #include "autotune/sweep_state.h"
 #include "core/mem.h"
+#include "device/counter_lock.h"
 
 static nt__unit *unit_of(nt__sweep *sweep)
 {
@@ -226,6 +227,17 @@ static nt_status take_lock(nt__sweep *sweep, nt_error *err)
     return status == NT_BUSY && sweep->stop_signal != 0 ? NT_OK : status; /* told to stop waiting: no failure */
 }
 
+/* A reader of counters over the whole device lets go when it sees our lock; one that does not is warned of. */
+static void wait_for_samplers(nt__sweep *sweep)
+{
+    static const double patience_s = 1.5;
+    nt_error who;
+    if (sweep->device.kind != NT_DEVICE_CUDA || nt_counter_lock_wait(sweep->device.uuid, patience_s, &who) == NT_OK)
+        return;
+    if (sweep->events->warning != NULL)
+        sweep->events->warning(sweep->events->context, "counters-held", who.what);
+}
+
 static nt_status open_device(nt__sweep *sweep, nt_error *err)
 {
     nt_status status = NT_OK;
@@ -233,6 +245,8 @@ static nt_status open_device(nt__sweep *sweep, nt_error *err)
         status = nt__device_identify(sweep, err);
     if (status == NT_OK)
         status = take_lock(sweep, err);
+    if (status == NT_OK && sweep->lock.fd >= 0)
+        wait_for_samplers(sweep);
     while (status == NT_OK && sweep->lock.fd >= 0 && sweep->state != NT__DEVICE_IDLE && !sweep->stop_now) {
         json_t *answer;
         bool lost, timed_out;

@@ -14,7 +14,7 @@ static const double open_s = 90, problem_s = 120, batch_s = 120;
 /* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic.
  */
 static const char *const first_set[] = {"t1"};
-static const char *const final_sets[] = {"sol", "stall", "banks", "flop"};
+static const char *const final_sets[] = {"sol", "stall", "banks", "coalescing", "flop"};
 
 /* Metrics of the worker as it is open now. */
 typedef struct opened {

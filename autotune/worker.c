@@ -93,8 +93,7 @@ static json_t *answer(nt_worker *worker, const json_t *request, nt_error *err)
         if ((operations[i].needs_device && worker->device == NULL) ||
             (operations[i].needs_problem && worker->workload == NULL))
             status = nt_fail(err, NT_CORRUPT, "request '%s' came out of order", op);
-        else
-        {
+        else {
             nt_nvtx_push("%s", op);
             status = operations[i].run(worker, request, reply, err);
             nt_nvtx_pop();

@@ -10,7 +10,8 @@
     X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                          \
     X("source-changed", "the kernel's source is not the one that was measured")                                   \
     X("compiler-changed", "the compiler here is not the one that made the code that was measured")               \
-    X("no-counters", "hardware counters were asked for on a device that has none")                                \
+    X("no-counters", "hardware counters cannot be had; the sweep goes on without them")                           \
+    X("counters-held", "another process reads the device's counters and does not let go")                         \
     X("no-cuda", "the profiled command never used CUDA")                                                          \
     X("profile-dropped", "CUPTI dropped records of the profiled command, so counts are too small")                \
     X("profile-cut", "the profiled command was ended in the middle of a write; its last records are lost")        \
