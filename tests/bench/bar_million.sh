@@ -28,17 +28,17 @@ done | sort -n > "$room/times"
 judge "nntune best, the whole command" "$(sed -n 4p "$room/times")" ms 300
 
 # VmHWM only grows, so the last look at a living process is its peak but for what its end takes.
-peak() { # name, options of the sweep
-    name=$1; shift
-    "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7,8x14x14 --budget 3000 -q --db "$db" "$@" > "$room/out" 2> "$room/err" & pid=$!
+peak() { # name, trials, options of the sweep
+    name=$1 budget=$2; shift 2
+    "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7,8x14x14 --budget "$budget" -q --db "$db" "$@" > "$room/out" 2> "$room/err" & pid=$!
     kib=0
     while now=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status" 2> /dev/null) && [ -n "$now" ]; do kib=$now; sleep 0.05; done
     wait $pid || { echo "bar-million: the sweep failed" >&2; cat "$room/err" >&2; exit 1; }
     judge "$name, peak memory" $((kib / 1024)) MB 190
 }
-peak "sweep of 3,000 trials"
-peak "sweep with --reuse" --reuse
-"$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7,8x14x14 --budget 9000 --seed 2 -q --db "$db" > "$room/out" 2>&1 & pid=$!
+peak "sweep of 3,000 trials" 3000
+peak "sweep with --reuse" 3000 --reuse
+"$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7,8x14x14 --budget 20000 --seed 2 -q --db "$db" > "$room/out" 2>&1 & pid=$!
 sleep 3; kill -9 $pid; wait $pid 2> /dev/null || true
-peak "sweep with --resume" --seed 2 --resume
+peak "sweep with --resume" 20000 --seed 2 --resume
 exit $failed
