@@ -51,23 +51,34 @@ static _Noreturn void become_child(int fd, const char *program, char *const argv
     _exit(127);
 }
 
+static nt_status failed_start(int why, const char *what, nt_error *err)
+{
+    nt_fail(err, NT_IO, "%s: %s", what, strerror(why));
+    if (why == EMFILE || why == ENFILE)
+        nt_hint(err, "allow more open files: `ulimit -n` shows the limit, a sweep needs 32");
+    else if (why == EAGAIN)
+        nt_hint(err, "allow more processes: `ulimit -u` shows the limit; --jobs needs fewer");
+    return NT_IO;
+}
+
 nt_status nt_child_start(nt_child *child, const char *role, const char *argument, bool own_group, nt_error *err)
 {
     *child = (nt_child){.channel.fd = -1, .own_group = own_group};
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return nt_fail(err, NT_IO, "cannot make a socket pair for a child: %s", strerror(errno));
+        return failed_start(errno, "cannot make a socket pair for a child", err);
     char parent[24];
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     char *argv[] = {"nntune", (char *)role, parent, (char *)argument, NULL};
     const char *program = own_program();
     pid_t pid = fork();
+    int why = errno;
     if (pid == 0)
         become_child(pair[1], program, argv, own_group);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return nt_fail(err, NT_IO, "cannot start a child process: %s", strerror(errno));
+        return failed_start(why, "cannot start a child process", err);
     }
     if (own_group)
         setpgid(pid, pid); /* in both, so that a kill right after the fork finds the group */

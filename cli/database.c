@@ -3,19 +3,24 @@
 #include "core/paths.h"
 #include "db/db.h"
 
-nt_status nt_database_path(const nt_args *args, char out[NT_PATH_BYTES], nt_error *err)
+static nt_status path_of(const nt_args *args, bool make, char out[NT_PATH_BYTES], nt_error *err)
 {
     const char *given = nt_args_text(args, "db", NULL);
     if (given == NULL)
-        return nt_path_database(out, NT_PATH_BYTES, err);
+        return (make ? nt_path_database : nt_path_database_name)(out, NT_PATH_BYTES, err);
     return nt_copy(out, NT_PATH_BYTES, given)
                ? NT_OK
                : nt_fail(err, NT_USAGE, "--db: the path is longer than %d bytes", NT_PATH_BYTES - 1);
 }
 
+nt_status nt_database_path(const nt_args *args, char out[NT_PATH_BYTES], nt_error *err)
+{
+    return path_of(args, true, out, err);
+}
+
 nt_status nt_database_read(const nt_args *args, char path[NT_PATH_BYTES], nt_reader **out, nt_error *err)
 {
-    nt_status status = nt_database_path(args, path, err);
+    nt_status status = path_of(args, false, path, err);
     return status == NT_OK ? nt_db_reader_open(path, out, err) : status;
 }
 

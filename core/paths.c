@@ -25,9 +25,11 @@ static bool is_directory(const char *path)
 
 static nt_status make_one(const char *path, int mode, nt_error *err)
 {
-    if (mkdir(path, (mode_t)mode) == 0 || is_directory(path))
+    if (mkdir(path, (mode_t)mode) == 0)
         return NT_OK;
     int why = errno;
+    if (is_directory(path))
+        return NT_OK;
     if (why == EEXIST)
         nt_fail(err, NT_IO, "%s is there but is not a directory", path);
     else
@@ -69,8 +71,8 @@ static nt_status join(char *out, size_t capacity, nt_error *err, const char *bas
     return NT_OK;
 }
 
-/* $variable/nntune, or $HOME/fallback/nntune; made. */
-static nt_status home_folder(const char *variable, const char *fallback, char *out, size_t capacity, nt_error *err)
+/* $variable/nntune, or $HOME/fallback/nntune. */
+static nt_status home_path(const char *variable, const char *fallback, char *out, size_t capacity, nt_error *err)
 {
     const char *base = absolute_env(variable), *home = absolute_env("HOME");
     nt_status status;
@@ -84,6 +86,12 @@ static nt_status home_folder(const char *variable, const char *fallback, char *o
         nt_fail(err, NT_IO, "neither %s nor HOME names an absolute path", variable);
         return nt_hint(err, "set HOME, or %s to a directory of your own", variable);
     }
+    return status;
+}
+
+static nt_status home_folder(const char *variable, const char *fallback, char *out, size_t capacity, nt_error *err)
+{
+    nt_status status = home_path(variable, fallback, out, capacity, err);
     return status == NT_OK ? nt_make_directories(out, 0700, err) : status;
 }
 
@@ -104,15 +112,27 @@ nt_status nt_path_cache(char *out, size_t capacity, nt_error *err)
     return status;
 }
 
-nt_status nt_path_database(char *out, size_t capacity, nt_error *err)
+static nt_status database_in(char *out, size_t capacity, bool make, nt_error *err)
 {
     char folder[PATH_MAX];
-    nt_status status = home_folder("XDG_DATA_HOME", ".local/share", folder, sizeof folder, err);
+    nt_status status = home_path("XDG_DATA_HOME", ".local/share", folder, sizeof folder, err);
+    if (status == NT_OK && make)
+        status = nt_make_directories(folder, 0700, err);
     if (status != NT_OK) {
         nt_hint(err, "name a database with --db FILE");
         return status;
     }
     return join(out, capacity, err, folder, "/nntune.db");
+}
+
+nt_status nt_path_database(char *out, size_t capacity, nt_error *err)
+{
+    return database_in(out, capacity, true, err);
+}
+
+nt_status nt_path_database_name(char *out, size_t capacity, nt_error *err)
+{
+    return database_in(out, capacity, false, err);
 }
 
 nt_status nt_path_locks(char *out, size_t capacity, nt_error *err)

@@ -10,6 +10,8 @@
 nt_status nt_path_cache(char *out, size_t capacity, nt_error *err);
 /* $XDG_DATA_HOME/nntune/nntune.db: the default database (its folder is made, not the file). */
 nt_status nt_path_database(char *out, size_t capacity, nt_error *err);
+/* The same path for those who only read: nothing is made. */
+nt_status nt_path_database_name(char *out, size_t capacity, nt_error *err);
 /* Locks of devices, shared by all users of the machine: NNTUNE_LOCK_DIR or /tmp/nntune-locks (mode 1777). */
 nt_status nt_path_locks(char *out, size_t capacity, nt_error *err);
 /* $XDG_RUNTIME_DIR/nntune, or /tmp/nntune-<uid>: running sweeps announce themselves here. */

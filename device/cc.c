@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* No relaxed mathematics: only contraction to fused multiply-add, which is at least as exact. Undefined symbols are
  * errors here and not at load. */
@@ -199,6 +200,8 @@ static nt_status make(const nt_compile_request *request, const char *flags, char
         return status;
     status = call(request, flags, folder, "result", err);
     snprintf(path, sizeof path, "%s/result", folder);
+    if (status == NT_OK && access(path, R_OK) != 0)
+        status = nt_fail(err, NT_FAILED, "the C compiler reported success on %s and wrote nothing", request->name);
     if (status == NT_OK)
         status = nt_read_file(path, (size_t)1 << 30, out, bytes, err);
     nt_cache_scratch_done(folder);
@@ -236,10 +239,25 @@ static nt_status identity(char *out, size_t capacity, nt_error *err)
     return status;
 }
 
+/* An error with a line of the source, or a symbol that nothing defines, comes again on every try. What else stops a
+ * compiler (no headers installed, a full disk, no memory, a wrapper that fails) may be gone by the next. */
+static bool of_source(const nt_compile_request *request, const char *error)
+{
+    char place[160];
+    snprintf(place, sizeof place, "%s.c:", request->name);
+    if (strncmp(error, place, strlen(place)) == 0)
+        return strstr(error, "fatal error:") == NULL && strstr(error, "internal compiler error") == NULL;
+    return strstr(error, "undefined reference") != NULL || strstr(error, "undefined symbol") != NULL;
+}
+
 static nt_status compile(const nt_compile_request *request, nt_compiled *out, nt_error *err)
 {
     char *code = NULL;
-    nt_status status = make(request, LINK, &code, &out->bytes, err);
+    nt_error said = {0};
+    nt_status status = make(request, LINK, &code, &out->bytes, &said);
+    out->forget = status == NT_COMPILE_FAILED && !of_source(request, said.what);
+    if (status != NT_OK && err != NULL)
+        *err = said;
     out->code = (unsigned char *)code;
     out->registers = out->smem_static_bytes = out->spill_bytes = NT_UNKNOWN;
     return status;

@@ -1,4 +1,5 @@
-/* compile_backend.h: what one compiler does for compiler.c: NVRTC (cuda), the system's C compiler (cpu), none (fake). */
+/* compile_backend.h: what one compiler does for compiler.c: NVRTC (cuda), the system's C compiler (cpu), none (fake).
+ */
 #ifndef NT_COMPILE_BACKEND_H
 #define NT_COMPILE_BACKEND_H
 
@@ -9,6 +10,7 @@ typedef struct nt_compiled {
     unsigned char *code;
     size_t bytes;
     int64_t registers, smem_static_bytes, spill_bytes; /* NT_UNKNOWN where the compiler does not say */
+    bool forget; /* of an NT_COMPILE_FAILED that may not be the source's fault: a header missing, a disk full */
 } nt_compiled;
 
 void nt_compiled_done(nt_compiled *compiled);
@@ -18,7 +20,8 @@ typedef struct nt_compile_backend {
     const char *suffix; /* .cubin, .so */
     const char *flags;  /* what every compile of this backend adds to the request's options: part of the key */
     nt_status (*identity)(char *out, size_t capacity, nt_error *err);
-    /* NT_COMPILE_FAILED: err->what is the compiler's first error with its line. Other failures are of the machine
+    /* NT_COMPILE_FAILED: err->what is the compiler's first error with its line. Remembered unless out->forget. Other
+     * failures are of the machine
      * (no compiler, no disk) and are not remembered. */
     nt_status (*compile)(const nt_compile_request *request, nt_compiled *out, nt_error *err);
     /* Human-readable forms for `nntune show`: PTX or assembly. Caller frees *out. May be NULL. */

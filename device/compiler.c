@@ -85,14 +85,16 @@ static void entry_of(const nt_compiled *compiled, double compile_ms, nt_cache_en
     out->compile_ms = compile_ms;
 }
 
-/* Stores what the compiler said. The compiler's verdict is worth more than a cache that cannot remember it. */
-static nt_status store_failure(const char *key, const nt_error *said, double compile_ms, nt_artefact *out)
+/* Stores what the compiler said, where it would say so again. The compiler's verdict is worth more than a cache that
+ * cannot remember it. */
+static nt_status store_failure(const char *key, bool forget, const nt_error *said, double compile_ms, nt_artefact *out)
 {
-    static const nt_compiled nothing = {NULL, 0, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN};
+    static const nt_compiled nothing = {NULL, 0, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN, false};
     nt_cache_entry entry;
     entry_of(&nothing, compile_ms, &entry);
     nt_copy(entry.error, sizeof entry.error, said->what);
-    nt_cache_put_failure(key, &entry, NULL);
+    if (!forget)
+        nt_cache_put_failure(key, &entry, NULL);
     artefact_of(key, &entry, false, out);
     return NT_COMPILE_FAILED;
 }
@@ -100,7 +102,7 @@ static nt_status store_failure(const char *key, const nt_error *said, double com
 nt_status nt_compile(const nt_compile_request *request, nt_artefact *out, nt_error *err)
 {
     const nt_compile_backend *backend = backend_of_kind[request->kind];
-    nt_compiled compiled = {NULL, 0, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN};
+    nt_compiled compiled = {NULL, 0, NT_UNKNOWN, NT_UNKNOWN, NT_UNKNOWN, false};
     nt_error said = {0};
     char key[NT_KEY_BYTES];
     nt_compile_key(request, key);
@@ -111,7 +113,7 @@ nt_status nt_compile(const nt_compile_request *request, nt_artefact *out, nt_err
     if (status != NT_OK) {
         if (err != NULL)
             *err = said;
-        return status == NT_COMPILE_FAILED ? store_failure(key, &said, compile_ms, out) : status;
+        return status == NT_COMPILE_FAILED ? store_failure(key, compiled.forget, &said, compile_ms, out) : status;
     }
     nt_cache_entry entry;
     entry_of(&compiled, compile_ms, &entry);

@@ -113,8 +113,11 @@ static nt_status alloc(nt_device *device, size_t bytes, nt_mem *out, nt_error *e
     if (large && memory_free(device, &left, NULL) == NT_OK && bytes > left)
         return nt_fail(err, NT_NO_MEMORY, "%s are needed and %s are available", nt_text_bytes((double)bytes).s,
                        nt_text_bytes((double)left).s);
-    if (posix_memalign(&memory, large ? huge_page_bytes : ALIGN_BYTES, bytes > 0 ? bytes : 1) != 0)
-        return nt_fail(err, NT_NO_MEMORY, "no memory for %s", nt_text_bytes((double)bytes).s);
+    if (posix_memalign(&memory, large ? huge_page_bytes : ALIGN_BYTES, bytes > 0 ? bytes : 1) != 0) {
+        nt_fail(err, NT_NO_MEMORY, "no memory for %s", nt_text_bytes((double)bytes).s);
+        nt_hint(err, "take a smaller --batch or --shape, or allow more memory: `ulimit -v` shows the limit");
+        return NT_NO_MEMORY;
+    }
     if (large)
         madvise(memory, bytes, MADV_HUGEPAGE); /* advice: without it the times hold more TLB misses, no error */
     *out = (nt_mem)(uintptr_t)memory;

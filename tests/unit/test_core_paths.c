@@ -69,6 +69,12 @@ static void places_follow_xdg(void **state)
     assert_int_equal(nt_path_cache(path, sizeof path, &err), NT_OK);
     expect_path(path, "/own");
     unsetenv("XDG_DATA_HOME");
+    char *slash;
+    assert_int_equal(nt_path_database_name(path, sizeof path, &err), NT_OK);
+    expect_path(path, "/.local/share/nntune/nntune.db");
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    assert_int_not_equal(access(path, F_OK), 0); /* who only reads makes nothing */
     assert_int_equal(nt_path_database(path, sizeof path, &err), NT_OK);
     expect_path(path, "/.local/share/nntune/nntune.db");
     assert_int_not_equal(access(path, F_OK), 0); /* its folder is made, not the file */
@@ -117,6 +123,11 @@ static void what_is_in_the_way_is_named(void **state)
     assert_int_equal(nt_make_directories(below, 0700, &err), NT_IO);
     assert_contains(err.what, file);
     assert_int_equal(nt_make_directories("", 0700, &err), NT_IO);
+    snprintf(below, sizeof below, "%s/dangling", root);
+    assert_int_equal(symlink("/nowhere/at/all", below), 0);
+    assert_int_equal(nt_make_directories(below, 0700, &err), NT_IO);
+    assert_contains(err.what, "is not a directory"); /* the reason of mkdir, not that of the look after it */
+    assert_int_equal(unlink(below), 0);
     unsetenv("NNTUNE_CACHE_DIR");
     assert_int_equal(nt_path_cache(small, sizeof small, &err), NT_IO);
     char *home = strdup(getenv("HOME"));

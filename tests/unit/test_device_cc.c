@@ -4,6 +4,7 @@
 #include "device/program.h"
 
 #include "core/mem.h"
+#include "core/paths.h"
 #include "device/cache.h"
 
 #include <dirent.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -159,6 +161,37 @@ static void test_error_names_its_line(void **state)
     request.source = "int missing(void); int f(void) { return missing(); }";
     assert_int_equal(nt_compile(&request, &artefact, &err), NT_COMPILE_FAILED);
     assert_non_null(strstr(err.what, "missing"));
+    assert_int_equal(nt_compile_lookup(&request, &artefact, &again), NT_COMPILE_FAILED);
+}
+
+/* What may be gone by the next try is not remembered: headers get installed, disks get room, wrappers get mended. */
+static void test_failures_of_the_machine_are_forgotten(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"", "cc1: out of memory allocating 65536 bytes",
+                                       "sample.c:1: fatal error: error writing to /tmp/x.s: No space left on device",
+                                       "sample.c:1:10: fatal error: stdint.h: No such file or directory",
+                                       "/usr/bin/ld: cannot find crti.o"};
+    nt_artefact artefact;
+    nt_error err = {0};
+    nt_compile_request request = request_of("int forgotten;", "");
+    char wrapper[128], text[256];
+    snprintf(wrapper, sizeof wrapper, "%s/failing-cc", base);
+    setenv("NNTUNE_CC", wrapper, 1);
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        int length = snprintf(text, sizeof text, "#!/bin/sh\necho '%s' >&2\nexit 1\n", said[i]);
+        assert_int_equal(nt_write_file(wrapper, text, (size_t)length, &err), NT_OK);
+        assert_int_equal(chmod(wrapper, 0700), 0);
+        assert_int_equal(nt_compile(&request, &artefact, &err), NT_COMPILE_FAILED);
+        assert_non_null(strstr(err.what, said[i]));
+        assert_int_equal(nt_compile_lookup(&request, &artefact, &err), NT_NOT_FOUND);
+    }
+    assert_int_equal(nt_write_file(wrapper, "#!/bin/sh\n", 10, &err), NT_OK); /* all is well, and nothing made */
+    assert_int_equal(chmod(wrapper, 0700), 0);
+    assert_int_equal(nt_compile(&request, &artefact, &err), NT_FAILED);
+    assert_non_null(strstr(err.what, "wrote nothing"));
+    unsetenv("NNTUNE_CC");
+    assert_int_equal(nt_compile(&request, &artefact, &err), NT_OK);
 }
 
 static void test_deadline_kills_all(void **state)
@@ -297,6 +330,7 @@ int main(void)
         TEST(test_compiles_and_remembers),
         TEST(test_key_holds_what_the_code_depends_on),
         TEST(test_error_names_its_line),
+        TEST(test_failures_of_the_machine_are_forgotten),
         TEST(test_deadline_kills_all),
         TEST(test_compiler_dies_with_us),
         TEST(test_memory_limit),
