@@ -8,6 +8,7 @@
 
 #include "autotune/child.h"
 #include "autotune/parallel.h"
+#include "autotune/spec.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "profiler/cupti_api.h"
@@ -94,6 +95,8 @@ static nt_status op_problem(nt_counter_worker *worker, const json_t *request, js
     if (cache == NULL || nt_cache_mode_find(cache) < 0 || seed == NT_UNKNOWN)
         return nt_fail(err, NT_CORRUPT, "a problem request is damaged");
     nt_status status = nt_json_to_problem(json_object_get(request, "problem"), &problem, err);
+    if (status == NT_OK)
+        status = nt_spec_told(request, err);
     if (status != NT_OK)
         return status;
     nt_workload_close(base->workload);

@@ -281,7 +281,8 @@ static nt_status judge(const nt_sweep_result *result, nt_error *err)
     }
     if (failed > 0) {
         nt_fail(err, outcome[NT_OUTCOME_WRONG_RESULT] > 0 ? NT_WRONG_RESULT : NT_FAILED,
-                "no trial of this run gave a right result: %s", nt_str_text(&counts));
+                "no trial of this run gave a right result: %s%s%s", nt_str_text(&counts),
+                result->first_failure[0] != '\0' ? "; the first: " : "", result->first_failure);
         nt_hint(err, "nntune query 'select kernel, params, outcome, reason from trials where run = %lld' says why",
                 (long long)result->run.id);
     }

@@ -91,6 +91,7 @@ typedef struct nt_sweep_result {
     int unit_count;
     int interrupted_by;     /* signal number; 0 when it ran to its end */
     bool resumed;           /* an earlier run was continued */
+    char first_failure[512]; /* reason of the first trial that was not ok; empty when it gave none */
     int64_t reused;         /* trials taken over by --reuse */
     int64_t counted;        /* trials that got counters, counting repeats for finalists */
     double counters_s;      /* time it took */

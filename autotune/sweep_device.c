@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/spec.h"
 #include "autotune/sweep_state.h"
 #include "core/json.h"
 #include "core/mem.h"
@@ -11,12 +12,14 @@
 static const double open_deadline_s = 120, problem_deadline_s = 120;
 
 /* Time a trial may take beyond its sampling cap: loading, two verifications, the probe. Kernels on a cpu get four
- * seconds more for each GFLOP, and share their cores with others, so that a slow one is not mistaken for a hang. */
+ * seconds more for each GFLOP, and share their cores with others, so that a slow one is not mistaken for a hang; of a
+ * user's kernel nobody knows the work. */
 static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
-    double slow = sweep->device.kind == NT_DEVICE_CUDA ? unit->extents.flop * 1e-11 : unit->extents.flop * 4e-9;
-    double least = sweep->device.kind == NT_DEVICE_CPU ? 10 : 4;
+    double flop = isfinite(unit->extents.flop) ? unit->extents.flop : 0;
+    double slow = sweep->device.kind == NT_DEVICE_CUDA ? flop * 1e-11 : flop * 4e-9;
+    double least = nt_spec_of(unit->problem.layer) != NULL ? 30 : sweep->device.kind == NT_DEVICE_CPU ? 10 : 4;
     return least + 2 * cap_s + slow;
 }
 
@@ -111,9 +114,10 @@ static nt_status ask(nt__sweep *sweep, json_t *request, nt__device_state state, 
 static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
-    double slow = sweep->device.kind == NT_DEVICE_CUDA ? 0 : unit->extents.flop * 1e-8;
+    double slow = sweep->device.kind == NT_DEVICE_CUDA || !isfinite(unit->extents.flop) ? 0 : unit->extents.flop * 1e-8;
     json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem),
                                 "seed", (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    nt_spec_tell(request, unit->problem.layer);
     sweep->asked_unit = sweep->unit_index;
     return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
 }

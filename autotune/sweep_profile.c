@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/spec.h"
 #include "autotune/sweep_state.h"
 #include "core/json.h"
 #include "core/mem.h"
@@ -152,6 +153,7 @@ static nt_status open_problem(nt__sweep *sweep, nt_error *err)
         return NT_OK;
     json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem),
                                 "seed", (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    nt_spec_tell(request, unit->problem.layer);
     nt_status status = ask(sweep, request, problem_s, &reply, err);
     if (status == NT_OK)
         status = reply_error(reply, err);

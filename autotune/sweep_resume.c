@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "autotune/spec.h"
 #include "autotune/sweep_state.h"
 #include "core/json.h"
 #include "core/mem.h"
@@ -69,6 +70,7 @@ static char *options_json(const nt_sweep_options *o)
                   nt_fill_name(o->fill), "kernel", o->kernel, "param", narrowing_texts(o), "where",
                   o->where != NULL ? nt_json_text(o->where) : NULL, "ci_rel", nt_json_real(o->ci_rel), "max_error",
                   nt_json_real(o->max_error));
+    nt_spec_tell(all, o->layer);
     return nt_json_dump_done(all);
 }
 

@@ -86,6 +86,8 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
         sweep->unit_done++;
     }
     note_rule(result, trial);
+    if (sweep->out->first_failure[0] == '\0' && trial->outcome != NT_OUTCOME_OK)
+        nt_copy(sweep->out->first_failure, sizeof sweep->out->first_failure, trial->reason);
     if (trial->outcome != NT_OUTCOME_OK)
         return;
     keep_top(sweep, trial, served, config);

@@ -6,6 +6,7 @@
 
 #include "autotune/child.h"
 #include "autotune/parallel.h"
+#include "autotune/spec.h"
 #include "autotune/worker_finals.h"
 #include "autotune/worker_trial.h"
 #include "core/json.h"
@@ -39,6 +40,8 @@ static nt_status op_problem(nt_worker *worker, const json_t *request, json_t *re
     if (json_unpack((json_t *)request, "{s:o, s:I, s:s}", "problem", &description, "seed", &seed, "cache", &cache) != 0)
         return nt_fail(err, NT_CORRUPT, "a problem request is damaged");
     nt_status status = nt_json_to_problem(description, &problem, err);
+    if (status == NT_OK)
+        status = nt_spec_told(request, err);
     if (status != NT_OK)
         return status;
     nt_workload_close(worker->workload);

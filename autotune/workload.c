@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "autotune/workload_arguments.h"
 #include "autotune/workload_inputs.h"
 #include "core/mem.h"
 #include "core/units.h"
@@ -32,6 +33,8 @@ static size_t aligned(size_t bytes)
 static size_t slot_bytes(const nt_problem *problem, const nt_extents *extents)
 {
     const nt_precision_row *row = row_of(problem);
+    if (extents->buffer_bytes > 0)
+        return (size_t)extents->buffer_bytes;
     return aligned((size_t)extents->in * nt_dtype_bytes(row->in)) +
            aligned((size_t)extents->weight * nt_dtype_bytes(row->weight)) +
            aligned((size_t)extents->out * nt_dtype_bytes(row->out));
@@ -66,6 +69,8 @@ static nt_status fill_slot(nt_workload *w, size_t slot, nt_error *err)
     nt_mem at = w->ring_memory + slot * w->slot_bytes;
     nt_binding *binding = &w->ring[slot];
     *binding = (nt_binding){{0}};
+    if (w->arguments != NULL)
+        return nt__arguments_fill_slot(w, at, binding, err);
     binding->address[NT_ROLE_IN] = at;
     binding->address[NT_ROLE_WEIGHT] = at += aligned(set->in.bytes);
     binding->address[NT_ROLE_OUT] = at + aligned(set->weight.bytes);
@@ -102,6 +107,8 @@ static size_t packed_slots(const nt_workload *w, size_t bytes)
 /* Made once by the plan's preparation, then copied. */
 static nt_status pack_ring(nt_workload *w, nt_module *module, const nt_plan *plan, nt_error *err)
 {
+    if (plan->packed_bytes == 0) /* it fills variables of the module: once for all slots */
+        return w->ops->run(w->device, module, plan, true, &w->ring[0], NULL, err);
     size_t stride = aligned(plan->packed_bytes), count = packed_slots(w, stride), needed = stride * count;
     nt_status status = NT_OK;
     if (needed > w->ring_packed_capacity) {
@@ -186,6 +193,11 @@ static nt_status fill_workload(nt_workload *w, bool references, nt_error *err)
                                         : nt_fail(err, NT_USAGE, "unknown layer '%s'", w->problem.layer);
     if (status == NT_OK)
         status = check_fits(w, err);
+    const nt_spec *spec = status == NT_OK ? nt_spec_of(w->problem.layer) : NULL;
+    if (spec != NULL) {
+        status = nt__arguments_open(w, spec, references, w->seed * SEEDS, err);
+        return status == NT_OK ? make_ring(w, err) : status;
+    }
     if (status == NT_OK && references)
         status = load_reference(w, err);
     for (int i = 0; status == NT_OK && references && i < NT_CHECK_SETS; i++)
@@ -231,6 +243,7 @@ void nt_workload_close(nt_workload *w)
     for (int i = 0; i < NT_CHECK_SETS; i++)
         nt__inputs_free(w, &w->set[i]);
     nt__inputs_free(w, &w->fresh);
+    nt__arguments_close(w);
     nt_guarded_free(w->ops, w->device, &w->out);
     nt_guarded_free(w->ops, w->device, &w->packed);
     nt_guarded_free(w->ops, w->device, &w->workspace);
@@ -286,17 +299,23 @@ static nt_status verify_sets(nt_workload *w, nt_input_set *sets, int count, cons
 nt_status nt_workload_verify(nt_workload *w, const nt_kernel *kernel, nt_module *module, const nt_plan *plan,
                              nt_verdict *out, nt_error *err)
 {
+    if (w->arguments != NULL)
+        return nt__arguments_verify(w, module, plan, out, err);
     return verify_sets(w, w->set, NT_CHECK_SETS, kernel, module, plan, out, err);
 }
 
 nt_status nt_workload_verify_fresh(nt_workload *w, const nt_kernel *kernel, nt_module *module, const nt_plan *plan,
                                    nt_verdict *out, nt_error *err)
 {
+    if (w->arguments != NULL)
+        return nt__arguments_verify_fresh(w, w->seed * SEEDS + NT_CHECK_SETS, module, plan, out, err);
     nt_status status = w->fresh.ref != 0 ? NT_OK : nt__inputs_make(w, &w->fresh, w->seed * SEEDS + NT_CHECK_SETS, err);
     return status == NT_OK ? verify_sets(w, &w->fresh, 1, kernel, module, plan, out, err) : status;
 }
 
 void nt_workload_drop_fresh(nt_workload *w)
 {
+    if (w->arguments != NULL)
+        nt__arguments_drop_fresh(w);
     nt__inputs_free(w, &w->fresh);
 }

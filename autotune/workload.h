@@ -23,6 +23,8 @@ typedef struct nt_input_set {
     nt_mem abs[NT_BOUND_COUNT];
 } nt_input_set;
 
+typedef struct nt_arguments nt_arguments; /* workload_arguments.h */
+
 typedef struct nt_workload {
     const nt_device_ops *ops;
     nt_device *device;
@@ -33,6 +35,7 @@ typedef struct nt_workload {
     nt_cache_mode cache;
     nt_module *reference; /* compiled reference on cuda; NULL on a cpu */
     nt_input_set set[NT_CHECK_SETS], fresh;
+    nt_arguments *arguments; /* of a user's kernel, instead of in, weight and out; else NULL */
     nt_guarded out, packed, workspace; /* of verification */
     nt_mem ring_memory, ring_packed;
     size_t ring_packed_capacity;

@@ -9,7 +9,9 @@
 #include "cli/command_line.h"
 #include "cli/database.h"
 #include "cli/row.h"
+#include "cli/stored_spec.h"
 #include "cli/sweep_view.h"
+#include "cli/warn.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/units.h"
@@ -36,6 +38,7 @@ static const nt_option rows[] = {
 typedef struct stored {
     nt_trial trial;
     char device_kind[16];
+    bool spec_changed;
     nt_error err;
     nt_status status;
 } stored;
@@ -47,6 +50,7 @@ static bool read_row(void *context, const nt_row *row)
     s->status = nt_row_trial(object, &s->trial, &s->err);
     json_decref(object);
     nt_copy(s->device_kind, sizeof s->device_kind, nt_row_text(row, "device_kind"));
+    s->trial.run_id = nt_row_int(row, "run");
     return false;
 }
 
@@ -57,6 +61,8 @@ static nt_status find(const char *path, int64_t id, stored *s, nt_error *err)
     if (status != NT_OK)
         return status;
     status = reader->trial(reader, id, read_row, s, err);
+    if (status == NT_OK && s->status == NT_OK)
+        status = nt_stored_spec_load(reader, s->trial.problem.layer, s->trial.run_id, &s->spec_changed, err);
     reader->close(reader);
     if (status == NT_OK && s->status != NT_OK)
         *err = s->err;
@@ -121,6 +127,9 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
         status = nt_database_path(args, path, err);
     if (status == NT_OK)
         status = find(path, id, &s, err);
+    if (status == NT_OK && s.spec_changed)
+        nt_warn(args, "spec-changed", "the spec of %s has changed since this trial was measured",
+                s.trial.problem.layer);
     if (status == NT_OK)
         status = again(args, &s, path, exit_code, err);
     nt_trial_done(&s.trial);

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/row.h"
 #include "cli/show.h"
+#include "cli/stored_spec.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -127,6 +128,14 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
         status = nt_database_read(args, shown->path, &reader, err);
     if (status == NT_OK) {
         status = read_all(reader, id, shown, err);
+        nt_error gone = {0}; /* without its spec there is no code, and no roof to compare with; all else is shown */
+        nt_status loaded = status == NT_OK ? nt_stored_spec_load(reader, shown->trial.problem.layer,
+                                                                 nt_json_get_int(shown->row, "run"), NULL, &gone)
+                                           : NT_OK;
+        if (loaded != NT_OK && code >= 0) {
+            status = loaded;
+            *err = gone;
+        }
         reader->close(reader);
     }
     if (status == NT_OK && code >= 0)

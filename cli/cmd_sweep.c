@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "autotune/spec.h"
 #include "autotune/strategy.h"
 #include "cli/cmd.h"
 #include "cli/database.h"
@@ -118,8 +119,18 @@ static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options
 static nt_status choose_device(const nt_args *args, nt_sweep_options *options, nt_error *err)
 {
     const char *given = nt_args_text(args, "device", NULL);
-    if (given != NULL)
-        return nt_device_parse(given, &options->device, &options->ordinal, err);
+    const nt_spec *spec = nt_spec_of(options->layer);
+    if (given != NULL) {
+        nt_status status = nt_device_parse(given, &options->device, &options->ordinal, err);
+        if (status == NT_OK && spec != NULL && options->device != spec->device)
+            return nt_fail(err, NT_USAGE, "--device %s: the kernels of %s are for the %s device", given, spec->path,
+                           nt_device_kind_name(spec->device));
+        return status;
+    }
+    if (spec != NULL) {
+        options->device = spec->device;
+        return NT_OK;
+    }
     nt_device_info info;
     nt_error why = {0};
     options->device = NT_DEVICE_CUDA;
@@ -169,16 +180,17 @@ const nt_command nt_command_sweep = {
     .name = "sweep",
     .group = "Tune",
     .summary = "try a layer's kernels and their parameters, verified and timed, into the database",
-    .usage = "LAYER",
+    .usage = "LAYER | --spec FILE",
     .example = "nntune sweep conv3x3\n"
-               "nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --budget 2m",
+               "nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --budget 2m\n"
+               "nntune sweep --spec saxpy.json --budget 200",
     .description =
         "Every configuration is verified against an fp64 reference before it is timed; times are medians with "
         "distribution-free intervals; the fastest are measured again in interleaved rounds on fresh inputs. "
         "Ctrl-C finishes the trial in flight and keeps everything; --resume goes on.",
     .options = nt_sweep_option_rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_QUIET | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
-    .least_positional = 1,
+    .least_positional = 0,
     .most_positional = 1,
     .run = run,
 };

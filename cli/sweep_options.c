@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/spec.h"
 #include "autotune/strategy.h"
 #include "cli/command_line.h"
 #include "cli/layer_argument.h"
@@ -23,6 +24,10 @@ static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_err
 #define AND_WORD(name) ", " #name
 
 const nt_option nt_sweep_option_rows[] = {
+    {.name = "spec",
+     .kind = NT_OPTION_TEXT,
+     .argument = "FILE",
+     .help = "tune a kernel of your own, described by this file (its own format, docs/SPEC.md, or T1), instead of a layer"},
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "DEVICE",
@@ -246,11 +251,39 @@ static nt_status read_lists(const nt_args *args, nt_sweep_options *out, nt_error
     return NT_OK;
 }
 
+/* The layer, or the one that --spec makes. What a spec decides cannot be asked for as well. */
+static nt_status read_layer(const nt_args *args, nt_sweep_options *out, nt_error *err)
+{
+    static const char *const decided[] = {"batch", "precision", "layout", "fill", "kernel"};
+    const char *spec_path = nt_args_text(args, "spec", NULL);
+    const nt_layer *layer;
+    const nt_spec *spec;
+    if (spec_path == NULL && out->layer == NULL)
+    {
+        nt_fail(err, NT_USAGE, "sweep needs a layer, or --spec FILE: nntune sweep LAYER | --spec FILE");
+        return nt_hint(err, "for example: nntune sweep conv3x3");
+    }
+    if (spec_path == NULL)
+        return nt_layer_argument(out->layer, &layer, err);
+    if (out->layer != NULL)
+        return nt_fail(err, NT_USAGE, "--spec makes a layer of its own; '%s' is one too many", out->layer);
+    for (size_t i = 0; i < sizeof decided / sizeof decided[0]; i++)
+        if (nt_args_get(args, decided[i]) != NULL)
+            return nt_fail(err, NT_USAGE, "--%s has no meaning with --spec: the spec says it", decided[i]);
+    nt_status status = nt_spec_load(spec_path, &spec, err);
+    if (status != NT_OK)
+        return status;
+    out->layer = spec->layer.name;
+    out->batch[out->batch_count++] = 1;
+    out->precision[out->precision_count++] = spec->precision;
+    return NT_OK;
+}
+
 nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
 {
     const nt_given *budget = nt_args_get(args, "budget");
     const nt_strategy *strategy;
-    *out = (nt_sweep_options){.layer = nt_args_positional(args, 0),
+    *out = (nt_sweep_options){.layer = nt_args_positional_count(args) > 0 ? nt_args_positional(args, 0) : NULL,
                               .where = nt_args_text(args, "where", NULL),
                               .kernel = nt_args_text(args, "kernel", NULL),
                               .strategy = nt_args_text(args, "strategy", NULL),
@@ -266,8 +299,7 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
                               .command = nt_command_line()};
     if (budget != NULL)
         out->budget = (nt_budget){.trials = budget->integer[0], .seconds = budget->real[0]};
-    const nt_layer *layer;
-    nt_status status = nt_layer_argument(out->layer, &layer, err);
+    nt_status status = read_layer(args, out, err);
     if (status == NT_OK)
         status = nt_strategy_find(out->strategy, &strategy, err);
     if (status == NT_OK)

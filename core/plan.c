@@ -60,3 +60,12 @@ void nt_stage_zero(nt_stage *stage, nt_role role, size_t bytes)
     assert((unsigned)role < NT_ROLE_COUNT);
     *stage = (nt_stage){.kind = NT_STAGE_ZERO, .zero_role = role, .zero_bytes = bytes};
 }
+
+void nt_stage_symbol(nt_stage *stage, const char *symbol, nt_role role, size_t bytes)
+{
+    assert((unsigned)role < NT_ROLE_COUNT);
+    *stage = (nt_stage){.kind = NT_STAGE_SYMBOL, .zero_role = role, .zero_bytes = bytes};
+    bool fits = nt_copy(stage->entry, sizeof stage->entry, symbol);
+    assert(fits);
+    (void)fits;
+}

@@ -20,8 +20,11 @@ typedef enum nt_role {
     NT_ROLE_WORKSPACE, /* scratch between stages */
     NT_ROLE_REF,       /* f64 reference output */
     NT_ROLE_ABS,       /* f64 magnitude that the error bound multiplies */
-    NT_ROLE_COUNT
+    NT_ROLE_USER,      /* buffer i of a user's kernel has the role NT_ROLE_USER + i */
+    NT_ROLE_COUNT = NT_ROLE_USER + 16
 } nt_role;
+
+enum { NT_USER_BUFFERS = NT_ROLE_COUNT - NT_ROLE_USER };
 
 typedef enum nt_arg_kind { NT_ARG_BUFFER, NT_ARG_I32, NT_ARG_I64, NT_ARG_F32 } nt_arg_kind;
 
@@ -32,19 +35,24 @@ typedef struct nt_arg {
     float real;    /* F32 */
 } nt_arg;
 
-typedef enum nt_stage_kind { NT_STAGE_KERNEL, NT_STAGE_ZERO, NT_STAGE_VENDOR } nt_stage_kind;
+typedef enum nt_stage_kind {
+    NT_STAGE_KERNEL,
+    NT_STAGE_ZERO,
+    NT_STAGE_VENDOR,
+    NT_STAGE_SYMBOL /* copies a buffer into a variable of the module: constant memory */
+} nt_stage_kind;
 
-enum { NT_MAX_ARGS = 20, NT_MAX_STAGES = 6, NT_ENTRY_BYTES = 64 };
+enum { NT_MAX_ARGS = 20, NT_MAX_STAGES = 6, NT_MAX_PREPARES = 4, NT_ENTRY_BYTES = 64 };
 
 /* On a cpu, grid is the number of work items handed to the threads (x * y * z) and block is ignored. */
 typedef struct nt_stage {
     nt_stage_kind kind;
-    char entry[NT_ENTRY_BYTES]; /* extern "C" name in the compiled source */
+    char entry[NT_ENTRY_BYTES]; /* extern "C" name in the compiled source, or a name expression; SYMBOL: the variable */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 1,1,1 when there is none */
     uint32_t smem_dynamic_bytes;
     int arg_count;
     nt_arg arg[NT_MAX_ARGS];
-    nt_role zero_role; /* ZERO */
+    nt_role zero_role; /* ZERO, SYMBOL */
     size_t zero_bytes;
     int vendor_id;          /* VENDOR: which library call, and its algorithm */
     int64_t vendor_algorithm;
@@ -52,7 +60,7 @@ typedef struct nt_stage {
 
 typedef struct nt_plan {
     int prepare_count, stage_count;
-    nt_stage prepare[2];
+    nt_stage prepare[NT_MAX_PREPARES];
     nt_stage stage[NT_MAX_STAGES];
     size_t packed_bytes, workspace_bytes;
 } nt_plan;
@@ -65,6 +73,7 @@ void nt_stage_arg_i32(nt_stage *stage, int64_t value);
 void nt_stage_arg_i64(nt_stage *stage, int64_t value);
 void nt_stage_arg_f32(nt_stage *stage, float value);
 void nt_stage_zero(nt_stage *stage, nt_role role, size_t bytes);
+void nt_stage_symbol(nt_stage *stage, const char *symbol, nt_role role, size_t bytes);
 
 /* Addresses bound to roles for one execution; 0 where the plan does not use the role. */
 typedef struct nt_binding {

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /* No relaxed mathematics: only contraction to fused multiply-add, which is at least as exact. Undefined symbols are
- * errors here and not at load. */
-#define COMMON "-O3 -march=native -std=gnu11 -ffp-contract=fast -fno-math-errno -fno-semantic-interposition -fPIC -w"
+ * errors here and not at load. Nobody reads warnings, but -w would silence those that options make errors of, too. */
+#define COMMON "-O3 -march=native -std=gnu11 -ffp-contract=fast -fno-math-errno -fno-semantic-interposition -fPIC"
+#define QUIET  " -w"
 #define LINK   "-shared -Wl,-z,defs"
 enum { MAX_WORDS = 512, IDENTITY_DEADLINE_S = 20 };
 
@@ -122,6 +123,14 @@ static void first_error(const char *output, char *out, size_t capacity)
         }
 }
 
+static int count_errors(const char *output)
+{
+    int count = 0;
+    for (const char *at = output; (at = strstr(at, "error: ")) != NULL; at++)
+        count++;
+    return count;
+}
+
 static nt_status judge(const nt_program_end *end, const nt_compile_request *request, nt_error *err)
 {
     char line[900];
@@ -135,7 +144,11 @@ static nt_status judge(const nt_program_end *end, const nt_compile_request *requ
     if (end->exit_code < 0)
         return nt_fail(err, NT_FAILED, "the C compiler was killed by signal %d while it compiled %s %s", end->signal,
                        request->name, line);
-    nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : "the C compiler failed and said nothing");
+    int more = strstr(line, "error: ") != NULL ? count_errors(nt_str_text(&end->output)) - 1 : 0;
+    if (more > 0)
+        nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
+    else
+        nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : "the C compiler failed and said nothing");
     if (strstr(line, "out of memory") != NULL || strstr(line, "memory exhausted") != NULL)
         nt_hint(err, "a compile may take %lld MiB; NNTUNE_COMPILE_BYTES changes that",
                 (long long)(memory_limit_bytes() >> 20));
@@ -167,7 +180,8 @@ static nt_status call(const nt_compile_request *request, const char *flags, cons
     snprintf(result_path, sizeof result_path, "%s/%s", folder, result);
     /* Messages name the kernel and not a file that is gone by then. */
     nt_str_addf(&source, "#line 1 \"%s.c\"\n%s", request->name, request->source);
-    nt_str_addf(&words, COMMON " %s %s", flags, request->options != NULL ? request->options : "");
+    const char *options = request->options != NULL ? request->options : "";
+    nt_str_addf(&words, COMMON "%s %s %s", strstr(options, "-Werror") != NULL ? "" : QUIET, flags, options);
     status = write_source(source_path, &source, err);
     if (status == NT_OK) {
         command *line = nt_alloc_zero(1, sizeof *line);
@@ -272,7 +286,7 @@ static nt_status assembly(const nt_compile_request *request, char **out, nt_erro
 const nt_compile_backend nt_compile_cc = {
     .kind = NT_DEVICE_CPU,
     .suffix = ".so",
-    .flags = COMMON " " LINK " -lm",
+    .flags = COMMON QUIET " " LINK " -lm",
     .identity = identity,
     .compile = compile,
     .assembly = assembly,

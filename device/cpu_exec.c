@@ -56,6 +56,9 @@ static void run_once(const nt_cpu_script *script, const nt_binding *binding, nt_
         share(script->step[s].items, thread, threads, &begin, &end);
         if (end > begin && stage->kind == NT_STAGE_ZERO)
             memset((char *)(uintptr_t)binding->address[stage->zero_role] + begin, 0, (size_t)(end - begin));
+        else if (end > begin && stage->kind == NT_STAGE_SYMBOL)
+            memcpy((char *)script->step[s].variable + begin,
+                   (char *)(uintptr_t)binding->address[stage->zero_role] + begin, (size_t)(end - begin));
         else if (end > begin)
             call_entry(script->step[s].entry, stage, binding, begin, end, thread, threads);
         nt_cpu_pool_barrier(pool);
@@ -118,6 +121,14 @@ nt_status nt_cpu_script_make(const nt_stage *stages, int count, nt_cpu_entry (*f
             return nt_fail(err, NT_LAUNCH_FAILED, "stage %d is a vendor call, which the cpu device cannot make", s);
         if (stage->kind == NT_STAGE_ZERO) {
             out->step[s].items = (int64_t)stage->zero_bytes;
+            continue;
+        }
+        if (stage->kind == NT_STAGE_SYMBOL) {
+            nt_cpu_entry found = find(context, stage->entry);
+            memcpy(&out->step[s].variable, &found, sizeof found);
+            out->step[s].items = (int64_t)stage->zero_bytes;
+            if (found == NULL)
+                return nt_fail(err, NT_LAUNCH_FAILED, "the compiled code has no variable '%s'", stage->entry);
             continue;
         }
         if (!items_of(stage, &out->step[s].items))

@@ -16,6 +16,7 @@ typedef struct nt_cpu_script {
     struct {
         const nt_stage *stage;
         nt_cpu_entry entry; /* KERNEL */
+        void *variable;     /* SYMBOL */
         int64_t items;      /* work items, or bytes to zero */
     } step[NT_MAX_STAGES];
 } nt_cpu_script;

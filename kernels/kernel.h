@@ -72,8 +72,13 @@ typedef struct nt_kernel {
 
 #define NT_BIT(x) (1u << (x))
 
-extern const nt_kernel *const nt_kernels[];
-extern const int nt_kernel_count;
+extern const nt_kernel *nt_kernels[];
+extern int nt_kernel_count;
+
+/* A kernel of an added layer; see nt_layer_add. */
+bool nt_kernel_add(const nt_kernel *kernel);
+/* Forgets what was added. */
+void nt_registry_reset(void);
 
 /* Kernel of this layer, device kind and name; NULL when there is none. */
 const nt_kernel *nt_kernel_find(const char *layer, nt_device_kind device, const char *name);

@@ -23,6 +23,7 @@ typedef struct nt_extents {
     int64_t reduction;          /* products summed into one output */
     double flop;                /* multiply and add count 2, padding included as the field counts it */
     double bytes;               /* each tensor moved once, in the problem's precision */
+    int64_t buffer_bytes;       /* of one slot of a user's kernel, which has buffers of its own; 0: in, weight and out */
 } nt_extents;
 
 typedef struct nt_layer {
@@ -49,8 +50,12 @@ typedef struct nt_layer {
     nt_status (*reference_cuda_plan)(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err);
 } nt_layer;
 
-extern const nt_layer *const nt_layers[];
-extern const int nt_layer_count;
+extern const nt_layer *nt_layers[];
+extern int nt_layer_count;
 const nt_layer *nt_layer_find(const char *name); /* NULL when unknown */
+
+/* A layer made while the program runs, of a user's kernel: found like the others from then on. The row is not copied.
+ * False when there is no more room. */
+bool nt_layer_add(const nt_layer *layer);
 
 #endif

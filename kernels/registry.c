@@ -1,12 +1,14 @@
-/* registry.c: every layer and every kernel. Adding one is a line here. */
+/* registry.c: every layer and every kernel. Adding one is a line here; a user's own are added while the program runs. */
 #include "kernels/kernel.h"
 
 #include <string.h>
 
 extern const nt_layer nt_layer_conv3x3;
 
-const nt_layer *const nt_layers[] = {&nt_layer_conv3x3};
-const int nt_layer_count = sizeof nt_layers / sizeof nt_layers[0];
+enum { LAYERS = 1, KERNELS = 8, MOST_ADDED = 8 };
+
+const nt_layer *nt_layers[LAYERS + MOST_ADDED] = {&nt_layer_conv3x3};
+int nt_layer_count = LAYERS;
 
 /* One extern and one row each; rows of a layer and device are swept in this order. */
 extern const nt_kernel nt_kernel_conv3x3_cpu_direct, nt_kernel_conv3x3_cpu_im2col, nt_kernel_conv3x3_cpu_winograd;
@@ -14,7 +16,7 @@ extern const nt_kernel nt_kernel_conv3x3_cuda_direct, nt_kernel_conv3x3_cuda_ige
 extern const nt_kernel nt_kernel_conv3x3_fake;
 extern const nt_kernel nt_kernel_conv3x3_cuda_wgmma;
 
-const nt_kernel *const nt_kernels[] = {
+const nt_kernel *nt_kernels[KERNELS + MOST_ADDED] = {
     &nt_kernel_conv3x3_cpu_direct,
     &nt_kernel_conv3x3_cpu_im2col,
     &nt_kernel_conv3x3_cpu_winograd,
@@ -24,7 +26,29 @@ const nt_kernel *const nt_kernels[] = {
     &nt_kernel_conv3x3_cuda_fault,
     &nt_kernel_conv3x3_fake,
 };
-const int nt_kernel_count = sizeof nt_kernels / sizeof nt_kernels[0];
+int nt_kernel_count = KERNELS;
+
+bool nt_layer_add(const nt_layer *layer)
+{
+    if (nt_layer_count == LAYERS + MOST_ADDED)
+        return false;
+    nt_layers[nt_layer_count++] = layer;
+    return true;
+}
+
+bool nt_kernel_add(const nt_kernel *kernel)
+{
+    if (nt_kernel_count == KERNELS + MOST_ADDED)
+        return false;
+    nt_kernels[nt_kernel_count++] = kernel;
+    return true;
+}
+
+void nt_registry_reset(void)
+{
+    nt_layer_count = LAYERS;
+    nt_kernel_count = KERNELS;
+}
 
 const nt_layer *nt_layer_find(const char *name)
 {

@@ -33,8 +33,9 @@ $ nntune sweep --help
 | Example:
 |   nntune sweep conv3x3
 |   nntune sweep conv3x3 --shape 256x14x14 --batch 1,32 --budget 2m
+|   nntune sweep --spec saxpy.json --budget 200
 |
-| Usage: nntune sweep LAYER [OPTION]...
+| Usage: nntune sweep LAYER | --spec FILE [OPTION]...
 |   try a layer's kernels and their parameters, verified and timed, into the
 |   database
 |
@@ -44,6 +45,9 @@ $ nntune sweep --help
 | and keeps everything; --resume goes on.
 |
 | Options:
+|       --spec FILE           tune a kernel of your own, described by this file
+|                             (its own format, docs/SPEC.md, or T1), instead of a
+|                             layer
 |       --device DEVICE       cpu, cuda or cuda:N (default: the first NVIDIA GPU,
 |                             otherwise cpu)
 |       --shape SHAPE         all, a named shape, CxHxW or c=..,k=..,h=..,w=..;
