@@ -264,12 +264,24 @@ static bool of_source(const nt_compile_request *request, const char *error)
     return strstr(error, "undefined reference") != NULL || strstr(error, "undefined symbol") != NULL;
 }
 
+static void hint_at_compiler(nt_error *err)
+{
+    nt_cc cc;
+    nt_error ignored;
+    if (nt_cc_find(&cc, &ignored) == NT_OK)
+        nt_hint(err,
+                "so said %s; if it lacks headers or a linker: apt-get install gcc libc6-dev; NNTUNE_CC names another",
+                cc.path);
+}
+
 static nt_status compile(const nt_compile_request *request, nt_compiled *out, nt_error *err)
 {
     char *code = NULL;
     nt_error said = {0};
     nt_status status = make(request, LINK, &code, &out->bytes, &said);
     out->forget = status == NT_COMPILE_FAILED && !of_source(request, said.what);
+    if ((out->forget || status == NT_FAILED) && said.hint[0] == '\0')
+        hint_at_compiler(&said);
     if (status != NT_OK && err != NULL)
         *err = said;
     out->code = (unsigned char *)code;

@@ -184,6 +184,7 @@ static void test_failures_of_the_machine_are_forgotten(void **state)
         assert_int_equal(chmod(wrapper, 0700), 0);
         assert_int_equal(nt_compile(&request, &artefact, &err), NT_COMPILE_FAILED);
         assert_non_null(strstr(err.what, said[i]));
+        assert_non_null(strstr(err.hint, i == 1 ? "NNTUNE_COMPILE_BYTES" : wrapper));
         assert_int_equal(nt_compile_lookup(&request, &artefact, &err), NT_NOT_FOUND);
     }
     assert_int_equal(nt_write_file(wrapper, "#!/bin/sh\n", 10, &err), NT_OK); /* all is well, and nothing made */
