@@ -52,7 +52,7 @@ static const char *phase_of(const nt__sweep *sweep)
 /* How long nothing may happen: not at all while there is more to feed, else to the end of the unit. */
 static int patience_ms(const nt__sweep *sweep)
 {
-    double left_ms = (sweep->unit_end_s - nt__now_s()) * 1e3;
+    double left_ms = (nt__unit_end_s(sweep) - nt__now_s()) * 1e3;
     if (sweep->more_to_feed)
         return 0;
     return sweep->in_flight != NULL || left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms;

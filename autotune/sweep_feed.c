@@ -13,10 +13,16 @@ static nt__unit *unit_of(nt__sweep *sweep)
 
 /* ---- feeding: strategy -> plan -> cache or compile queue -> ready -------------------------------------------------------- */
 
+double nt__unit_end_s(const nt__sweep *sweep)
+{
+    return sweep->unit_done > 0 || sweep->out->resumed ? sweep->unit_end_s : sweep->budget_end_s;
+}
+
 bool nt__unit_spent(const nt__sweep *sweep)
 {
-    /* A budget however short gives one trial. */
-    bool late = sweep->trials_done > 0 && nt__now_s() >= sweep->unit_end_s;
+    /* A budget however short gives one trial, and a unit goes on to its first as long as there is budget: shares too
+     * short for a trial would otherwise be spent on every unit's inputs and compiles, and measure none. */
+    bool late = sweep->trials_done > 0 && nt__now_s() >= nt__unit_end_s(sweep);
     return late || sweep->unit_done >= sweep->unit_trials;
 }
 

@@ -86,6 +86,28 @@ static nt_status nobody(const nt_sweep_options *o, const nt_problem *problem, co
     return NT_USAGE;
 }
 
+/* Each --param is some kernel's: is one kernel left that has them all? */
+static nt_status check_params_meet(const nt_sweep_options *o, nt_error *err)
+{
+    nt_str owners = {0};
+    bool met = o->narrowing_count == 0;
+    for (int i = 0; i < nt_kernel_count && !met; i++)
+        met = of_layer(o, nt_kernels[i]) && meant(o, nt_kernels[i]);
+    for (int n = 0; n < o->narrowing_count && !met; n++) {
+        nt_str_addf(&owners, "%s%s is of", n > 0 ? "; " : "", o->narrowing[n].param);
+        for (int i = 0; i < nt_kernel_count; i++)
+            if (of_layer(o, nt_kernels[i]) && has_param(nt_kernels[i], o->narrowing[n].param))
+                nt_str_addf(&owners, " %s", nt_kernels[i]->name);
+    }
+    if (!met) {
+        nt_fail(err, NT_USAGE, "no %s kernel of %s has all parameters of --param%s%s", nt_device_kind_name(o->device),
+                o->layer, o->kernel != NULL ? " and is " : "", o->kernel != NULL ? o->kernel : "");
+        nt_hint(err, "%s; give those of one kernel", nt_str_text(&owners));
+    }
+    nt_str_done(&owners);
+    return met ? NT_OK : NT_USAGE;
+}
+
 /* A --param that no kernel of the layer has. */
 static nt_status check_params(const nt_sweep_options *o, nt_error *err)
 {
@@ -116,7 +138,7 @@ static nt_status check_params(const nt_sweep_options *o, nt_error *err)
         if (!found)
             return NT_USAGE;
     }
-    return NT_OK;
+    return check_params_meet(o, err);
 }
 
 static nt_status serve(const nt_sweep_options *o, const nt_device_info *device, nt__unit *unit, nt_error *err)

@@ -248,6 +248,22 @@ static void test_a_short_time_gives_a_trial(void **state)
     assert_false(result.unit[1].has_best);
 }
 
+/* Four problems in a time that is enough for two: those get a trial each, and not the first alone. */
+static void test_shares_too_short_for_a_trial(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    static const nt_precision precisions[] = {NT_FP32, NT_FP16, NT_BF16, NT_TF32};
+    nt_sweep_options options = options_of(0);
+    options.budget.seconds = 3.2;
+    options.precision_count = 4;
+    memcpy(options.precision, precisions, sizeof precisions);
+    setenv("NNTUNE_FAKE_COMPILE_MS", "1000", 1);
+    assert_int_equal(sweep(&options), NT_OK);
+    assert_int_equal(result.unit_count, 4);
+    assert_true(result.unit[0].has_best && result.unit[1].has_best);
+}
+
 static void test_hundreds_of_problems(void **state)
 {
     (void)state;
@@ -455,6 +471,7 @@ int main(void)
         CASE(test_exhaustion_ends_it),
         CASE(test_units_share_the_budget),
         CASE(test_a_short_time_gives_a_trial),
+        CASE(test_shares_too_short_for_a_trial),
         CASE(test_hundreds_of_problems),
         CASE(test_resume),
         CASE(test_nothing_to_resume),
