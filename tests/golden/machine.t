@@ -29,9 +29,13 @@ $ NNTUNE_CACHE_DIR=/proc/no nntune sweep conv3x3 --device cpu --db t.db
 ! nntune: cannot make the directory /proc/no: No such file or directory
 !   name a writable directory in NNTUNE_CACHE_DIR
 = 1
-$ HOME=/proc/no nntune best
+$ HOME=/proc/no nntune sweep conv3x3 --device cpu
 ! nntune: cannot make the directory /proc/no: No such file or directory
 !   name a database with --db FILE
+= 1
+$ HOME=/proc/no nntune best
+! nntune: there is no database at /proc/no/.local/share/nntune/nntune.db
+!   `nntune sweep conv3x3` makes one; --db names another file
 = 1
 $ nntune sweep conv3x3 --device cpu --dry-run > /dev/full
 ! nntune: cannot write to standard output, or not all of it

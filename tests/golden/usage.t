@@ -20,7 +20,7 @@ $ nntune --db t.db best
 !   options come after the command; 'nntune --help' lists the commands
 = 2
 $ nntune sweep
-! nntune: sweep needs a layer, or --spec FILE: nntune sweep LAYER | --spec FILE
+! nntune: sweep needs an argument: nntune sweep LAYER
 !   for example: nntune sweep conv3x3
 = 2
 $ nntune sweep conv3x3 fc
@@ -107,5 +107,5 @@ $ nntune sweep conv3x3 --progress sometimes
 = 2
 $ nntune sweep conv3x3 --no-warn fresh-wrnog
 ! nntune: --no-warn: unknown value 'fresh-wrnog'
-!   did you mean 'fresh-wrong'? Values: finals-lost, fresh-wrong, source-changed, spec-changed, compiler-changed, no-counters, counters-held, no-cuda, profile-dropped, profile-cut, clock-backwards, range-open
+! ~   did you mean 'fresh-wrong'\? Values: finals-lost, fresh-wrong, [a-z, -]*
 = 2

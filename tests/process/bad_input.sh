@@ -15,8 +15,9 @@ unprivileged() { if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --clear-group
 mkdir empty
 refused "no C compiler" 3 'no C compiler' 'gcc' 'NNTUNE_CC' -- env PATH="$here/empty" "$NNTUNE" sweep conv3x3 --device cpu --budget 5 -q --db n.db
 mkdir -m 555 sealed; mkdir -m 777 open
+cp "$NNTUNE" open/nntune # the build may lie where nobody else may look, such as /root
 refused "cache that cannot be written" 1 "$here/sealed" 'ermission denied' -- \
-    unprivileged env NNTUNE_CACHE_DIR="$here/sealed" NNTUNE_LOCK_DIR="$here/open" "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --budget 5 -q --db open/c.db
+    unprivileged env NNTUNE_CACHE_DIR="$here/sealed" NNTUNE_LOCK_DIR="$here/open" "$here/open/nntune" sweep conv3x3 --device fake --shape 4x7x7 --budget 5 -q --db open/c.db
 : > file
 refused "folder of locks that is none" 1 "$here/file" -- env NNTUNE_LOCK_DIR="$here/file" "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --budget 5 -q --db n.db
 

@@ -8,7 +8,7 @@ equal "standard error" "$(cat err)" ""
 for section in system driver libraries counters tools places; do
     grep -q "^$section\$" text || fail "no section $section: $(cat text)"
 done
-grep -q "bad   cuda driver .*named by NNTUNE_LIBCUDA" text || fail "the driver: $(cat text)"
+grep -q -e "bad   cuda driver .*named by NNTUNE_LIBCUDA" -e "bad   cuda driver .*built without NVIDIA's CUDA headers" text || fail "the driver: $(cat text)"
 grep -q "bad   cupti .*CUPTI.*not found" text || fail "CUPTI: $(cat text)"
 grep -q "NNTUNE_LIBCUPTI" text || fail "what to do about CUPTI: $(cat text)"
 grep -q "ok    cache .*$PWD/cache" text || fail "the cache: $(cat text)"

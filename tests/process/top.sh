@@ -39,5 +39,5 @@ refuses 2 "did you mean 'gpm'" --source gmp
 refuses 2 "unknown device" --device tpu
 refuses 2 "a cpu has no source" --device cpu --source pm
 refuses 1 "cannot open the log" --log /nonexistent/log --frames 1
-refuses 3 "driver library was not found" --device cuda:0
+refuses 3 "driver library was not found\|built without NVIDIA.s CUDA headers" --device cuda:0
 refuses 3 "no GPU to watch" --source gpm
