@@ -64,13 +64,18 @@ BIN      := $(BUILD)/nntune
 # The library that `nntune profile` puts into programs: libc alone, so that it fits into any of them.
 INJECT   := $(if $(CUPTI_H),$(BUILD)/libnntune-inject.so)
 
+# The library of deployment tables for inference programs: libc alone. The program has it too.
+RUNTIME_C  := $(filter-out runtime/example.c,$(wildcard runtime/*.c))
+RUNTIME_O  := $(RUNTIME_C:%.c=$(BUILD)/%.o)
+RUNTIME    := $(BUILD)/libnntune.a $(BUILD)/libnntune.so
+
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 
 .PHONY: all found
-all: found $(BIN) $(INJECT)
+all: found $(BIN) $(INJECT) $(RUNTIME)
 
 found:
 	@sh tools/found.sh '$(BUILD)' '$(CUDA_H)' '$(NVRTC_H)' '$(CUPTI_H)' '$(JANSSON_H)' '$(SQLITE_H)' '$(XXHASH_H)' '$(CURSES_H)' '$(CMOCKA_H)' '$(DNNL_H)'
@@ -86,9 +91,17 @@ $(BUILD)/libnntune-inject.so: $(INJECT_O)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -Wl,-z,defs -pthread $(LDFLAGS) -o $@ $(INJECT_O) -ldl
 
-$(LIB): $(OBJ) $(EMBED_O)
+$(RUNTIME_O): ALL_CFLAGS += -fPIC -fvisibility=hidden
+$(BUILD)/libnntune.a: $(RUNTIME_O)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ) $(EMBED_O)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(RUNTIME_O)
+$(BUILD)/libnntune.so: $(RUNTIME_O)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libnntune.so.0 -pthread $(ALL_LDFLAGS) -o $@ $(RUNTIME_O) -lm -ldl
+
+$(LIB): $(OBJ) $(EMBED_O) $(RUNTIME_O)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(OBJ) $(EMBED_O) $(RUNTIME_O)
 
 $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
@@ -122,7 +135,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d $(ALL_LDFLAGS) -rdynamic -o $@ $< $(LIB) $(BENCH_LIBS_$(notdir $@)) $(LDLIBS)
 
--include $(OBJ:.o=.d) $(INJECT_O:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
+-include $(OBJ:.o=.d) $(INJECT_O:.o=.d) $(RUNTIME_O:.o=.d) $(BUILD)/cli/main.d $(UNIT_BIN:=.d) $(BENCH_BIN:=.d)
 
 # ---- the front door ----------------------------------------------------------------------------------------------
 .PHONY: sweep clean help

@@ -13,7 +13,7 @@ kernels: core device/device.h
 profiler: core device
 autotune: core device kernels profiler
 db: core
-reports: core
+reports: core runtime/format.h
 tui: core
 runtime:
 cli: core device kernels profiler autotune db reports tui runtime
