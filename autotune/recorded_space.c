@@ -45,9 +45,8 @@ static const struct {
 
 static nt_status fail(reader *r, const char *problem, const char *what)
 {
-    return nt_fail(r->err, NT_CORRUPT, "%s, line %llu: %s%s%.80s%s", r->lines.path,
-                   (unsigned long long)r->lines.number, problem, what[0] != '\0' ? " '" : "", what,
-                   what[0] != '\0' ? "'" : "");
+    return nt_fail(r->err, NT_CORRUPT, "%s, line %llu: %s%s%.80s%s", r->lines.path, (unsigned long long)r->lines.number,
+                   problem, what[0] != '\0' ? " '" : "", what, what[0] != '\0' ? "'" : "");
 }
 
 /* ---- the head --------------------------------------------------------------------------------------------------- */
@@ -149,12 +148,12 @@ static nt_status check_header(reader *r, char *line)
     if (count == 0)
         return fail(r, "no '# param NAME=v1,v2,..' line comes before the header", "");
     for (char *field = strtok_r(line, ",", &save); field != NULL; field = strtok_r(NULL, ",", &save), at++) {
-        const char *want = at < count                 ? r->param[at].name
-                           : at < count + FIELDS_BESIDE ? beside[at - count]
-                                                        : "";
+        const char *want = at < count ? r->param[at].name : at < count + FIELDS_BESIDE ? beside[at - count] : "";
         if (strcmp(field, want) != 0)
-            return fail(r, "the header does not list the parameters, then status, time_ms, compile_ms, bench_ms, "
-                           "samples_ms: it has", field);
+            return fail(r,
+                        "the header does not list the parameters, then status, time_ms, compile_ms, bench_ms, "
+                        "samples_ms: it has",
+                        field);
     }
     return at == count + FIELDS_BESIDE ? NT_OK : fail(r, "the header ends early", "");
 }

@@ -24,7 +24,7 @@ typedef struct nt_recorded_row {
 
 /* Rows are those of the space: row[i] is what was recorded for configuration i of it. */
 typedef struct nt_recorded {
-    char *name; /* from `# space=`, else the file's name without its endings */
+    char *name;       /* from `# space=`, else the file's name without its endings */
     nt_kernel kernel; /* a plain table: name and parameters */
     nt_space *space;
     nt_recorded_row *row;

@@ -15,15 +15,15 @@ const int nt_score_budgets[NT_SCORE_BUDGETS] = {25, 50, 100, 200, 400};
 
 typedef struct judge {
     const nt_recorded *recorded;
-    size_t count;         /* evaluations that are looked at: 400, or all rows of a smaller space */
-    const double *curve;  /* [repeats][count] best so far / optimum */
+    size_t count;        /* evaluations that are looked at: 400, or all rows of a smaller space */
+    const double *curve; /* [repeats][count] best so far / optimum */
     const nt_replay_run *runs;
-    double *expected;     /* [count] of random search, exact, over the optimum */
-    double *sorted;       /* times that are ok, best first, over the optimum */
-    double *rank_random;  /* [count] the best at its expected rank */
-    size_t p_count;       /* evaluations that `p` looks at */
-    double *mean;         /* [count] scratch */
-    double *column;       /* [repeats] scratch */
+    double *expected;    /* [count] of random search, exact, over the optimum */
+    double *sorted;      /* times that are ok, best first, over the optimum */
+    double *rank_random; /* [count] the best at its expected rank */
+    size_t p_count;      /* evaluations that `p` looks at */
+    double *mean;        /* [count] scratch */
+    double *column;      /* [repeats] scratch */
 } judge;
 
 static int by_double(const void *a, const void *b)

@@ -10,9 +10,9 @@ extern const int nt_score_budgets[NT_SCORE_BUDGETS]; /* 25 50 100 200 400 */
 
 typedef struct nt_score {
     size_t repeats;
-    double evaluations;                                    /* used; median over the repeats */
+    double evaluations;                                      /* used; median over the repeats */
     double mean[NT_SCORE_BUDGETS], median[NT_SCORE_BUDGETS]; /* best so far / optimum after so many evaluations */
-    double within_5_evaluations, within_1_evaluations;     /* median; INFINITY when fewer than half came so near */
+    double within_5_evaluations, within_1_evaluations;       /* median; INFINITY when fewer than half came so near */
     double within_5_share, within_1_share;
     double p;       /* after Willemsen et al. 2024 over evaluations, against the expected rank of random search */
     double p_exact; /* mean over 1 to 400 evaluations of the share of the way from random search to the optimum */

@@ -13,3 +13,12 @@ ifeq ($(DNNL_H),)
 else
 	OMP_PROC_BIND=true OMP_WAIT_POLICY=active $< --bar 0.6 $(ARGS)
 endif
+
+# make bar-search           strategies on the recorded spaces in $NNTUNE_SPACES or ../shared/spaces against their bars
+# make bar-search ARGS="auto --repeats 10"
+# make bar-space            how long spaces take to build, against its bars
+.PHONY: bar-search bar-space
+bar-search: $(BUILD)/bench/bench_search
+	$< $(ARGS)
+bar-space: $(BUILD)/bench/bench_space
+	$<

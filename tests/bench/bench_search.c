@@ -3,12 +3,12 @@
  *
  * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic flight seconds noise honest cost;
  * none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in baseline.csv. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "autotune/replay_score.h"
 #include "core/mem.h"
@@ -339,6 +339,74 @@ static void section_cost(const nt_strategy *strategy)
     }
 }
 
+/* 10^8 legal configurations of eight parameters, and a time with a valley that all of them shape. */
+enum { WIDE_AXES = 8, WIDE_VALUES = 10 };
+
+static double wide_ns(const nt_config *config)
+{
+    double log_time = 0, last = 0.3;
+    for (int i = 0; i < WIDE_AXES; i++) {
+        double x = config->index[i] / 9.0 - 0.15 * (i % 5) - 0.2;
+        log_time += (x - 0.3 * last) * (x - 0.3 * last);
+        last = x;
+    }
+    return 1e6 * exp(log_time);
+}
+
+typedef struct wide_result {
+    double best, spent_s;
+} wide_result;
+
+static wide_result search_wide(const nt_strategy *strategy, const nt_space *wide, uint64_t seed)
+{
+    nt_strategy_setup setup = {.space = &wide, .kernel_count = 1, .seed = seed};
+    wide_result out = {.best = INFINITY};
+    clock_t begin = clock();
+    void *state = strategy->create(&setup);
+    for (int i = 0; i < TRIALS; i++) {
+        nt_answer answer = {.outcome = NT_OUTCOME_OK};
+        nt_config config;
+        if (strategy->ask(state, &answer.candidate, 1) == 0)
+            break;
+        nt_space_config(wide, answer.candidate.index, &config);
+        answer.time_ns = wide_ns(&config);
+        out.best = fmin(out.best, answer.time_ns);
+        strategy->tell(state, &answer);
+    }
+    strategy->destroy(state);
+    out.spent_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    return out;
+}
+
+static void section_wide(const nt_strategy *strategy)
+{
+    static const char *const names[WIDE_AXES] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    static const int64_t listed[WIDE_VALUES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    nt_param params[WIDE_AXES];
+    for (int i = 0; i < WIDE_AXES; i++)
+        params[i] = (nt_param){.name = names[i], .ints = listed, .count = WIDE_VALUES};
+    nt_kernel kernel = {.name = "wide", .params = params, .param_count = WIDE_AXES};
+    nt_space *wide = NULL;
+    nt_error err = {0};
+    if (nt_space_build(&kernel, NULL, NULL, NULL, 0, NULL, &wide, &err) != NT_OK) {
+        judge(err.what, (double)NAN, (double)NAN, 0, true);
+        return;
+    }
+    double ours = 0, random = 0, spent = 0;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        wide_result found = search_wide(strategy, wide, seed);
+        ours += found.best / 5;
+        spent += found.spent_s / 5;
+        random += search_wide(&nt_strategy_random, wide, seed).best / 5;
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    judge("10^8 configurations: ms a proposal", spent * 1e3 / TRIALS, (double)NAN, 5, true);
+    judge("  MB of the whole program", (double)usage.ru_maxrss / 1e3, (double)NAN, 300, true);
+    judge("  best found, ms, against random", ours / 1e6, (double)NAN, random / 1e6, true);
+    nt_space_free(wide);
+}
+
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
 static bool open_spaces(void)
@@ -400,6 +468,7 @@ int main(int argc, char **argv)
         section_classic(only);
     }
     with_auto(argc, argv, "cost", section_cost, only);
+    with_auto(argc, argv, "wide", section_wide, only);
     with_auto(argc, argv, "flight", section_flight, only);
     with_auto(argc, argv, "seconds", section_seconds, only);
     with_auto(argc, argv, "noise", section_noise, only);
