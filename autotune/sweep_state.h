@@ -56,6 +56,7 @@ typedef struct nt__candidate {
     char *params_json;
     char key[NT_KEY_BYTES];
     bool compiling; /* a child has it (or one of equal key) */
+    bool sent_back; /* its artefact was gone when its turn came: compiled a second time */
     double compile_ms;
     nt_artefact artefact;
 } nt__candidate;
@@ -221,7 +222,8 @@ void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result);
 
 /* feed */
 bool nt__unit_spent(const nt__sweep *sweep);
-double nt__unit_end_s(const nt__sweep *sweep); /* its share of the time; the whole budget's end before its first trial */
+double
+nt__unit_end_s(const nt__sweep *sweep); /* its share of the time; the whole budget's end before its first trial */
 int nt__in_pipeline(const nt__sweep *sweep);
 int nt__compile_children(const nt_sweep_options *options);
 nt_status nt__refill(nt__sweep *sweep, nt_error *err);

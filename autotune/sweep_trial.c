@@ -3,16 +3,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "autotune/sweep_state.h"
 #include "core/json.h"
 
-/* The artefact may have been evicted between lookup and launch: then it goes back to the compile queue. */
+/* The artefact may have been evicted, or the cache removed, between lookup and launch: then the candidate goes back to
+ * the compile queue, once. */
+static bool send_back(nt__sweep *sweep, nt__candidate *c)
+{
+    if (c->sent_back || c->artefact.path[0] == '\0' || access(c->artefact.path, R_OK) == 0)
+        return false;
+    c->sent_back = true;
+    c->compiling = false;
+    nt__queue_add(&sweep->to_compile, c);
+    return true;
+}
+
 static nt__candidate *next_ready(nt__sweep *sweep)
 {
     if (sweep->device.kind == NT_DEVICE_CPU && (sweep->compile_phase || nt_pool_busy(sweep->pool) > 0))
         return NULL;
-    return nt__unit_spent(sweep) || sweep->stop_signal != 0 ? NULL : nt__queue_take(&sweep->ready);
+    if (nt__unit_spent(sweep) || sweep->stop_signal != 0)
+        return NULL;
+    nt__candidate *next = nt__queue_take(&sweep->ready);
+    while (next != NULL && send_back(sweep, next))
+        next = nt__queue_take(&sweep->ready);
+    return next;
 }
 
 nt_status nt__dispatch(nt__sweep *sweep, nt_error *err)

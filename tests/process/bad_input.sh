@@ -28,6 +28,16 @@ fake --budget 30 --json --db c.db > second
 equal "ok with damaged entries" "$(grep -c '"type":"trial".*"outcome":"\(ok\|abandoned\)"' second)" 30
 grep -q '"cache_hits":0,' second || fail "damaged entries were used: $(tail -1 second)"
 
+# The cache taken away again and again: what was compiled and waits for its turn is compiled once more, and no configuration is
+# blamed. (One may be: between the look at its file and its loading.)
+export NNTUNE_FAKE_COMPILE_MS=20
+background --budget 300 --seed 8 -q --db moved.db
+for i in 1 2 3 4 5; do sleep 0.4; mv cache "moved-$i" 2> mv.log || true; done
+code_of $pid; equal "exit without a cache" $code 0
+equal trials "$(stored moved.db)" 300
+[ "$(count moved.db "select count(*) from trial where outcome not in ('ok', 'abandoned')")" -le 1 ] || fail "configurations are blamed: $(tail -3 out)"
+unset NNTUNE_FAKE_COMPILE_MS
+
 # ---- database: full, then gone on with
 export NNTUNE_FAKE_COMPILE_MS=5
 code=0; (ulimit -f 900; fake --budget 3000 --seed 4 -q --db full.db > out 2> err) || code=$?

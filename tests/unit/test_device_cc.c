@@ -169,7 +169,7 @@ static void test_failures_of_the_machine_are_forgotten(void **state)
 {
     (void)state;
     static const char *const said[] = {"", "cc1: out of memory allocating 65536 bytes",
-                                       "sample.c:1: fatal error: error writing to /tmp/x.s: No space left on device",
+                                       "sample.c:1: fatal error: error writing to /tmp/x.s: Input/output error",
                                        "sample.c:1:10: fatal error: stdint.h: No such file or directory",
                                        "/usr/bin/ld: cannot find crti.o"};
     nt_artefact artefact;
@@ -191,6 +191,12 @@ static void test_failures_of_the_machine_are_forgotten(void **state)
     assert_int_equal(chmod(wrapper, 0700), 0);
     assert_int_equal(nt_compile(&request, &artefact, &err), NT_FAILED);
     assert_non_null(strstr(err.what, "wrote nothing"));
+    const char full[] =
+        "#!/bin/sh\necho 'sample.c:1: fatal error: error closing /tmp/x.s: No space left on device' >&2\nexit 1\n";
+    assert_int_equal(nt_write_file(wrapper, full, sizeof full - 1, &err), NT_OK);
+    assert_int_equal(chmod(wrapper, 0700), 0);
+    assert_int_equal(nt_compile(&request, &artefact, &err), NT_IO); /* no fault of the configuration: it ends a sweep */
+    assert_non_null(strstr(err.hint, "make room"));
     unsetenv("NNTUNE_CC");
     assert_int_equal(nt_compile(&request, &artefact, &err), NT_OK);
 }
