@@ -73,7 +73,7 @@ static void test_factor_refuses(void **state)
     (void)state;
     nt_cholesky factor = {0};
     static const double twin[] = {1};
-    assert_true(nt_cholesky_append(&factor, NULL, 1));
+    assert_true(nt_cholesky_append(&factor, twin, 1));
     assert_false(nt_cholesky_append(&factor, twin, 1)); /* the same point twice */
     assert_int_equal(factor.count, 1);
     assert_false(nt_cholesky_append(&factor, twin, (double)NAN));
