@@ -110,6 +110,9 @@ struct nt_reader {
                       nt_error *err);
     nt_status (*trial)(nt_reader *reader, int64_t id, nt_row_fn each, void *context, nt_error *err);
     nt_status (*samples)(nt_reader *reader, int64_t trial_id, nt_samples *out, nt_error *err);
+    /* Rows of the view `trials` in the order of their numbers: of one run (0: all) and of one layer (NULL: all). */
+    nt_status (*trials)(nt_reader *reader, int64_t run_id, const char *layer, nt_row_fn each, void *context,
+                        nt_error *err);
     nt_status (*runs)(nt_reader *reader, nt_row_fn each, void *context, nt_error *err);
     /* Counters of a trial, a row each: name, value, unit, source, passes, cache; by name. None is no error. */
     nt_status (*counters)(nt_reader *reader, int64_t trial_id, nt_row_fn each, void *context, nt_error *err);

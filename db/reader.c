@@ -153,6 +153,24 @@ static nt_status trial(nt_reader *base, int64_t id, nt_row_fn each, void *contex
     return status == NT_OK && rows == 0 ? no_trial(r, id, err) : status;
 }
 
+static nt_status trials(nt_reader *base, int64_t run_id, const char *layer, nt_row_fn each, void *context, nt_error *err)
+{
+    reader *r = base->state;
+    sqlite3_stmt *stmt;
+    int64_t rows;
+    /* One text for each case, so that a run is found by its index and not by looking at every trial. */
+    const char *sql = run_id > 0 ? "SELECT * FROM trials WHERE run = ?1 AND (?2 IS NULL OR layer = ?2) ORDER BY trial"
+                                 : "SELECT * FROM trials WHERE ?1 = 0 AND (?2 IS NULL OR layer = ?2) ORDER BY trial";
+    nt_status status = nt_db_prepare(&r->db, sql, &stmt, "reading trials", err);
+    if (status != NT_OK)
+        return status;
+    sqlite3_bind_int64(stmt, 1, run_id);
+    nt_bind_text(stmt, 2, layer);
+    status = each_row(r, stmt, each, context, &rows, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
 /* The samples behind the view's time_ns: of the interleaved rounds where there were some ('final' < 'main'). */
 static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_error *err)
 {
@@ -310,6 +328,7 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .best = best,
         .trial = trial,
         .samples = samples,
+        .trials = trials,
         .runs = runs,
         .counters = counters,
         .device = device,

@@ -1,0 +1,34 @@
+#include "cli/report_source.h"
+
+#include <math.h>
+
+#include "cli/present.h"
+
+static void work(const nt_problem *problem, double *flop, double *bytes)
+{
+    const nt_layer *layer = nt_layer_find(problem->layer);
+    nt_extents extents;
+    *flop = *bytes = NAN;
+    if (layer != NULL && layer->extents(problem, &extents, NULL) == NT_OK) {
+        *flop = extents.flop;
+        *bytes = extents.bytes;
+    }
+}
+
+nt_report_source nt_report_source_of(nt_reader *reader, const char *database)
+{
+    return (nt_report_source){.reader = reader, .database = database, .work = work, .shape = nt_present_shape};
+}
+
+nt_result_filter nt_report_filter(const nt_args *args)
+{
+    return (nt_result_filter){
+        .device = nt_args_text(args, "device", NULL),
+        .layer = nt_args_text(args, "layer", NULL),
+        .shape = nt_args_text(args, "shape", NULL),
+        .precision = nt_args_text(args, "precision", NULL),
+        .kernel = nt_args_text(args, "kernel", NULL),
+        .batch = nt_args_integer(args, "batch", 0),
+        .run = nt_args_integer(args, "run", 0),
+    };
+}

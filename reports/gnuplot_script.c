@@ -1,0 +1,407 @@
+/* gnuplot_script.c: a chart as a gnuplot script and its data.
+ *
+ * Texts stand in single quotes, where gnuplot expands nothing. Ticks of logarithmic axes are chosen here: gnuplot
+ * labels powers of ten alone, which leaves an axis from 60 to 90 without a number. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/gnuplot.h"
+
+/* Okabe and Ito's colours, told apart by people with any colour vision; marks and dashes differ as well. */
+static const char *const colors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                     "#E69F00", "#56B4E9", "#5B3A8C", "#000000"};
+static const int point_types[] = {7, 5, 9, 11, 13, 15, 3, 1}, hollow_types[] = {6, 4, 8, 10, 12, 14, 2, 6};
+enum { COLORS = sizeof colors / sizeof colors[0] };
+
+void nt_gnuplot_quote(nt_str *out, const char *text)
+{
+    nt_str_add(out, "'");
+    for (; *text != '\0'; text++) {
+        char c = (unsigned char)*text < ' ' || *text == 127 ? ' ' : *text;
+        nt_str_add_n(out, c == '\'' ? "''" : &c, c == '\'' ? 2 : 1);
+    }
+    nt_str_add(out, "'");
+}
+
+/* ---- data -------------------------------------------------------------------------------------------------------- */
+
+static void add_number(nt_str *out, double value)
+{
+    if (isfinite(value))
+        nt_str_addf(out, "%.8g ", value);
+    else
+        nt_str_add(out, "nan ");
+}
+
+/* A double quote inside would end the column, and gnuplot reads backslashes there. */
+static void add_label(nt_str *out, const char *label)
+{
+    nt_str_add(out, "\"");
+    for (; label != NULL && *label != '\0'; label++)
+        nt_str_add_n(out, (unsigned char)*label < ' ' || *label == '"' || *label == '\\' ? "'" : label, 1);
+    nt_str_add(out, "\"\n");
+}
+
+void nt_gnuplot_data(nt_str *out, const nt_chart *chart)
+{
+    bool first = true;
+    for (size_t s = 0; s < chart->count; s++) {
+        const nt_series *series = &chart->series[s];
+        if (series->count == 0)
+            continue;
+        nt_str_addf(out, "%s# ", first ? "" : "\n\n");
+        for (const char *c = series->name; *c != '\0'; c++)
+            nt_str_add_n(out, (unsigned char)*c < ' ' ? " " : c, 1);
+        nt_str_add(out, "\n# x y low high label\n");
+        for (size_t i = 0; i < series->count; i++) {
+            add_number(out, series->point[i].x);
+            add_number(out, series->point[i].y);
+            add_number(out, series->point[i].lo);
+            add_number(out, series->point[i].hi);
+            add_label(out, series->point[i].label);
+        }
+        first = false;
+    }
+}
+
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
+
+typedef struct extent {
+    double from, to;
+} extent;
+
+static void include(extent *e, const nt_axis *axis, double value)
+{
+    if (!isfinite(value) || (axis->log && value <= 0))
+        return;
+    e->from = fmin(e->from, value);
+    e->to = fmax(e->to, value);
+}
+
+/* Which of a point's numbers lie on an axis depends on its mark. */
+static extent extent_of(const nt_chart *chart, const nt_axis *axis)
+{
+    extent e = {HUGE_VAL, -HUGE_VAL};
+    for (size_t s = 0; s < chart->count; s++) {
+        const nt_series *series = &chart->series[s];
+        bool is_x = axis == &chart->x;
+        if (!is_x && series->second != (axis == &chart->y2))
+            continue;
+        for (size_t i = 0; i < series->count; i++) {
+            const nt_chart_point *p = &series->point[i];
+            double half = series->mark == NT_MARK_BARS ? series->width / 2 : 0;
+            include(&e, axis, is_x ? p->x - half : p->y);
+            include(&e, axis, is_x ? p->x + half : p->y);
+            if (!is_x && (series->mark == NT_MARK_BAND || series->mark == NT_MARK_INTERVAL))
+                include(&e, axis, p->lo), include(&e, axis, p->hi);
+        }
+    }
+    return e;
+}
+
+static void add_tick(nt_str *out, const char *text, double at, bool *first)
+{
+    nt_str_add(out, *first ? "" : ", ");
+    nt_gnuplot_quote(out, text);
+    nt_str_addf(out, " %.8g", at);
+    *first = false;
+}
+
+static void tick_text(char text[32], double value)
+{
+    static const struct {
+        double from, unit;
+        const char *suffix;
+    } steps[] = {{1e9, 1e9, " G"}, {1e6, 1e6, " M"}, {1e4, 1e3, " k"}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (value >= steps[i].from) {
+            snprintf(text, 32, "%.4g%s", value / steps[i].unit, steps[i].suffix);
+            return;
+        }
+    snprintf(text, 32, "%.4g", value);
+}
+
+/* More ticks to a decade, the fewer decades there are. */
+static void log_ticks(nt_str *out, extent e)
+{
+    static const double few[] = {1}, some[] = {1, 2, 5}, many[] = {1, 1.5, 2, 3, 4, 5, 7},
+                        most[] = {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9};
+    double decades = log10(e.to / e.from);
+    const double *mantissa = decades > 4 ? few : decades > 1.5 ? some : decades > 0.5 ? many : most;
+    size_t count = decades > 4 ? 1 : decades > 1.5 ? 3 : decades > 0.5 ? 7 : 20;
+    bool first = true;
+    nt_str_add(out, "(");
+    for (double decade = pow(10, floor(log10(e.from))); decade <= e.to; decade *= 10)
+        for (size_t i = 0; i < count; i++) {
+            char text[32];
+            double at = decade * mantissa[i];
+            tick_text(text, at);
+            if (at >= e.from && at <= e.to)
+                add_tick(out, text, at, &first);
+        }
+    nt_str_add(out, ")");
+}
+
+static void category_ticks(nt_str *out, const nt_axis *axis, bool sloping)
+{
+    bool first = true;
+    nt_str_add(out, sloping ? "rotate by -28 left (" : "(");
+    for (size_t i = 0; i < axis->categories; i++)
+        add_tick(out, axis->category[i], (double)i, &first);
+    nt_str_add(out, ")");
+}
+
+/* A tick where each batch stands. */
+static void point_ticks(nt_str *out, const nt_chart *chart)
+{
+    double seen[64];
+    size_t count = 0;
+    bool first = true;
+    nt_str_add(out, "(");
+    for (size_t s = 0; s < chart->count; s++)
+        for (size_t i = 0; i < chart->series[s].count; i++) {
+            double x = chart->series[s].point[i].x;
+            bool known = count == sizeof seen / sizeof seen[0];
+            for (size_t j = 0; j < count && !known; j++)
+                known = seen[j] == x;
+            if (known)
+                continue;
+            char text[32];
+            snprintf(text, sizeof text, "%g", x);
+            add_tick(out, text, seen[count++] = x, &first);
+        }
+    nt_str_add(out, ")");
+}
+
+static extent padded(const nt_axis *axis, extent e)
+{
+    if (axis->categories > 0)
+        return (extent){-0.6, (double)axis->categories - 0.4};
+    if (!(e.to >= e.from))
+        return axis->log ? (extent){0.1, 10} : (extent){0, 1};
+    double pad = axis->log ? 0 : fmax((e.to - e.from) * 0.06, fabs(e.to) * 0.002);
+    extent out = axis->log ? (extent){e.from / pow(e.to / e.from, 0.06) / 1.02, e.to * pow(e.to / e.from, 0.06) * 1.02}
+                           : (extent){e.from - pad, e.to + pad};
+    if (!isnan(axis->from))
+        out.from = axis->from;
+    if (!isnan(axis->to))
+        out.to = axis->to;
+    if (!isnan(axis->from) && isnan(axis->to) && !axis->log)
+        out.to = e.to * 1.12; /* room for words above bars */
+    return out;
+}
+
+static size_t longest(const nt_axis *axis)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < axis->categories; i++)
+        length = strlen(axis->category[i]) > length ? strlen(axis->category[i]) : length;
+    return length;
+}
+
+static bool is_sloping(const nt_axis *x)
+{
+    return longest(x) * x->categories > 90;
+}
+
+static void add_axis(nt_str *out, const nt_chart *chart, const nt_axis *axis, const char *name)
+{
+    extent e = padded(axis, extent_of(chart, axis));
+    bool is_x = axis == &chart->x;
+    nt_str_addf(out, "set %slabel ", name);
+    nt_gnuplot_quote(out, axis->label);
+    nt_str_addf(out, "\nset %srange [%.8g:%.8g]\n", name, e.from, e.to);
+    if (axis->log)
+        nt_str_addf(out, "set logscale %s\n", name);
+    nt_str_addf(out, "set %stics ", name);
+    if (axis->categories > 0)
+        category_ticks(out, axis, is_x && is_sloping(axis));
+    else if (axis->powers)
+        point_ticks(out, chart);
+    else if (axis->log)
+        log_ticks(out, e);
+    else
+        nt_str_add(out, "autofreq");
+    nt_str_add(out, is_x || axis == &chart->y ? " nomirror\n" : "\n");
+}
+
+/* ---- series ------------------------------------------------------------------------------------------------------ */
+
+/* @c color, @p mark, @o hollow mark, @d dashes, @s dashes of the right-hand axis, @h half the width of bars. */
+static const char *const clause[NT_MARK_COUNT] = {
+    [NT_MARK_POINTS] = "using 1:2 with points pt @p ps 0.9 lc rgb '@c'",
+    [NT_MARK_LINE] = "using 1:2 with linespoints pt @p ps 0.9 lw 2 dt @s lc rgb '@c'",
+    [NT_MARK_STEPS] = "using 1:2 with steps lw 2.5 dt @d lc rgb '@c'",
+    [NT_MARK_ROOF] = "using 1:2 with lines lw 3 dt @d lc rgb '@c'",
+    [NT_MARK_BAND] = "using 1:3:4 with filledcurves fc rgb '@c' fs transparent solid 0.25 noborder",
+    [NT_MARK_INTERVAL] = "using 1:2:3:4 with yerrorbars pt 1 ps 0.1 lw 2 lc rgb '@c'",
+    [NT_MARK_CHOSEN] = "using 1:2 with points pt @o ps 2 lw 2.5 lc rgb '#000000'",
+    [NT_MARK_BARS] = "using 1:2:($1-@h):($1+@h):3:2 with boxxyerror fc rgb '@c' fs solid 0.85 border rgb "
+                     "'#333333'",
+    [NT_MARK_CELLS] = "using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror lc palette fs solid 1 noborder",
+    [NT_MARK_DENSITY] = "using 1:2:3 with points pt 5 ps 0.8 lc palette",
+    [NT_MARK_TAGS] = "using 1:2:5 with labels offset 0,0.9",
+};
+
+static const char chosen_cell[] = "using 1:2:($1-0.47):($1+0.47):($2-0.47):($2+0.47) with boxxyerror fs empty border "
+                                  "rgb '#000000' lw 3 lc rgb '#000000'";
+
+static const char *const palettes[2] = {
+    "set palette defined (0 '#3690c0', 0.35 '#a6d3e8', 1 '#fbfdfe')\n", /* cells: low is best and darkest, words stay
+                                                                           legible */
+    "set palette defined (0 '#c6dbef', 0.5 '#4292c6', 1 '#08306b')\n",  /* density */
+};
+
+static void fill_in(nt_str *out, char what, const nt_series *series)
+{
+    int color = series->color % COLORS;
+    if (what == 'c')
+        nt_str_add(out, colors[color]);
+    else if (what == 'p')
+        nt_str_addf(out, "%d", series->hollow ? hollow_types[color] : point_types[color]);
+    else if (what == 'o')
+        nt_str_addf(out, "%d", hollow_types[color]);
+    else if (what == 's')
+        nt_str_addf(out, "%d", series->second ? 2 : 1);
+    else if (what == 'd')
+        nt_str_addf(out, "%d", series->mark == NT_MARK_STEPS ? series->color % 5 + 1 : 1);
+    else if (what == 'h')
+        nt_str_addf(out, "%.6g", series->width / 2);
+}
+
+static void add_clause(nt_str *out, const nt_series *series, int index, const char *data, bool grid)
+{
+    nt_str_addf(out, "%s index %d ", data, index);
+    const char *text = grid && series->mark == NT_MARK_CHOSEN ? chosen_cell : clause[series->mark];
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '@')
+            fill_in(out, *++c, series);
+        else
+            nt_str_add_n(out, c, 1);
+    nt_str_add(out, series->second ? " axes x1y2 " : " ");
+    if (series->name[0] == '\0') {
+        nt_str_add(out, "notitle");
+    } else {
+        nt_str_add(out, "title ");
+        nt_gnuplot_quote(out, series->name);
+    }
+}
+
+static bool has_labels(const nt_series *series)
+{
+    for (size_t i = 0; i < series->count; i++)
+        if (series->point[i].label != NULL && series->point[i].label[0] != '\0')
+            return true;
+    return false;
+}
+
+static void add_colors(nt_str *out, const nt_chart *chart)
+{
+    for (size_t s = 0; s < chart->count; s++) {
+        const nt_series *series = &chart->series[s];
+        double low = HUGE_VAL, high = 0;
+        if (series->mark != NT_MARK_CELLS && series->mark != NT_MARK_DENSITY)
+            continue;
+        for (size_t i = 0; i < series->count; i++) {
+            low = fmin(low, series->point[i].lo);
+            high = fmax(high, series->point[i].lo);
+        }
+        nt_str_add(out, palettes[series->mark == NT_MARK_DENSITY]);
+        nt_str_addf(out, "set cbrange [%.8g:%.8g]\nset cblabel ", low, high > low ? high : low * 1.01);
+        nt_gnuplot_quote(out, chart->key_label);
+        nt_str_add(out, "\n");
+        if (high > low * 4) {
+            nt_str_add(out, "set logscale cb\nset cbtics ");
+            log_ticks(out, (extent){low, high});
+            nt_str_add(out, "\n");
+        }
+    }
+}
+
+static void add_titles(nt_str *out, const nt_chart *chart)
+{
+    nt_str_add(out, "set title ");
+    nt_gnuplot_quote(out, chart->title);
+    nt_str_add(out, ".\"\\n\".");
+    nt_gnuplot_quote(out, chart->subtitle);
+    if (chart->note[0] != '\0') {
+        nt_str_add(out, ".\"\\n\".");
+        nt_gnuplot_quote(out, chart->note);
+    }
+    nt_str_add(out, "\n");
+}
+
+static bool has_cells(const nt_chart *chart)
+{
+    for (size_t s = 0; s < chart->count; s++)
+        if (chart->series[s].mark == NT_MARK_CELLS)
+            return true;
+    return false;
+}
+
+/* Bands lie under everything, wherever they stand in the data. */
+static void add_series(nt_str *out, const nt_chart *chart, const char *data, bool bands)
+{
+    bool first = out->length >= 5 && strcmp(out->data + out->length - 5, "plot ") == 0, grid = has_cells(chart);
+    for (size_t s = 0, index = 0; s < chart->count; s++) {
+        const nt_series *series = &chart->series[s];
+        if (series->count == 0)
+            continue;
+        if ((series->mark == NT_MARK_BAND) == bands) {
+            nt_str_add(out, first ? "" : ", \\\n     ");
+            first = false;
+            add_clause(out, series, (int)index, data, grid);
+            if (series->mark == NT_MARK_CELLS && has_labels(series))
+                nt_str_addf(out, ", \\\n     %s index %zu using 1:2:5 with labels notitle", data, index);
+        }
+        index++;
+    }
+}
+
+/* Below the label of the x axis, in columns that hold the longest name; the margin has room for it. */
+static void add_key(nt_str *out, const nt_chart *chart)
+{
+    size_t names = 0, length = 0;
+    for (size_t s = 0; s < chart->count; s++)
+        if (chart->series[s].count > 0 && chart->series[s].name[0] != '\0') {
+            size_t own = strlen(chart->series[s].name);
+            length = own > length ? own : length;
+            names++;
+        }
+    size_t columns = length > 26 ? 2 : length > 18 ? 3 : 4;
+    size_t rows = (names + columns - 1) / columns;
+    bool sloping = is_sloping(&chart->x);
+    nt_str_addf(out, "set key at screen 0.5,0.01 center bottom horizontal maxcols %zu samplen 2\n", columns);
+    nt_str_addf(out, "set bmargin %.3g\nset border lc rgb '#444444'\n", (sloping ? 8 : 3.4) + 1.25 * (double)rows);
+}
+
+void nt_gnuplot_body(nt_str *out, const nt_chart *chart, const char *data)
+{
+    bool grid = has_cells(chart);
+    add_titles(out, chart);
+    add_key(out, chart);
+    nt_str_add(out, grid ? "unset grid\n" : "set grid back lc rgb '#dddddd' lt 1 lw 0.5\n");
+    add_axis(out, chart, &chart->x, "x");
+    add_axis(out, chart, &chart->y, "y");
+    if (chart->y2.label[0] != '\0')
+        add_axis(out, chart, &chart->y2, "y2");
+    add_colors(out, chart);
+    nt_str_add(out, "plot ");
+    add_series(out, chart, data, true);
+    add_series(out, chart, data, false);
+    nt_str_add(out, "\n");
+}
+
+void nt_gnuplot_script(nt_str *out, const nt_chart *chart, const char *terminal, const nt_picture_format *format,
+                       const char *picture, const char *data, const char *script)
+{
+    nt_str_addf(out, "# Draw it again in this folder with: gnuplot %s\nif (!exists('picture')) picture = ", script);
+    nt_gnuplot_quote(out, picture);
+    nt_str_add(out, "\nif (!exists('data')) data = ");
+    nt_gnuplot_quote(out, data);
+    nt_str_addf(out, "\nset terminal %s %s\nset encoding utf8\nif (picture ne '') set output picture\n", terminal,
+                format->settings);
+    nt_gnuplot_body(out, chart, "data");
+    nt_str_add(out, "unset output\n");
+}
