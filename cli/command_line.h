@@ -5,4 +5,7 @@
 void nt_command_line_set(int argc, char **argv);
 const char *nt_command_line(void); /* "nntune sweep conv3x3 --batch 1,4" */
 
+/* The same program with other words, on the same database: "build/nntune best --db t.db". Valid until the next call. */
+const char *nt_command_line_with(const char *words, const char *database);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/table.h"
@@ -121,6 +122,18 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     nt_str_done(&params);
 }
 
+static void print_show(const nt_sweep_result *result, const char *database)
+{
+    char words[32];
+    for (int u = 0; u < result->unit_count; u++) {
+        if (!result->unit[u].has_best)
+            continue;
+        snprintf(words, sizeof words, "show %lld", (long long)result->unit[u].best.id);
+        printf("  %s\n", nt_command_line_with(words, database));
+        return;
+    }
+}
+
 static void print_totals(const nt_sweep_result *result, const char *database)
 {
     const nt_run *run = &result->run;
@@ -143,8 +156,9 @@ static void print_totals(const nt_sweep_result *result, const char *database)
            nt_text_duration_s(run->total_s).s, nt_text_duration_s(run->compile_s).s,
            nt_text_duration_s(run->verify_s).s, nt_text_duration_s(run->measure_s).s,
            nt_text_duration_s(run->idle_s).s);
-    printf("run %lld on %s is in %s; next: nntune best, nntune show TRIAL\n", (long long)run->id, run->device.name,
-           database);
+    printf("run %lld on %s is in %s; next:\n  %s\n", (long long)run->id, run->device.name, database,
+           nt_command_line_with("best", database));
+    print_show(result, database);
     nt_str_done(&text);
 }
 

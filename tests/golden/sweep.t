@@ -7,7 +7,9 @@ $ nntune sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 -j
 |
 | ~ 30 trials: [0-9]+ ok, [0-9]+ abandoned, 0 pruned, 0 failed
 | ~ time: .* in all: .* waiting for compilers, .* verifying, .* timing, .* idle and setting up
-| run 1 on fake device is in t.db; next: nntune best, nntune show TRIAL
+| run 1 on fake device is in t.db; next:
+|   nntune best --db t.db
+| ~   nntune show [0-9]+ --db t.db
 ! run 1 tunes fake device, results in t.db
 $ nntune sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 -j 1 --budget 30 --db t.db -q --reuse | grep trials:
 | ~ 30 trials: .* [0-9]+ reused from earlier runs
