@@ -43,8 +43,10 @@ static nt_status unknown_argument(const nt__reader *r, const char *where, const 
     return NT_USAGE;
 }
 
-/* Names of arguments; without a list all that are not symbols, in their order. */
-static nt_status get_arguments(const nt__reader *r, const json_t *json, const char *where, nt_spec_launch *out)
+/* Names of arguments; without a list all in their order. A kernel has its symbols without being passed them; a reference
+ * in C is passed them too. */
+static nt_status get_arguments(const nt__reader *r, const json_t *json, const char *where, bool symbols,
+                               nt_spec_launch *out)
 {
     const nt_spec *spec = r->spec;
     const char *names[NT_MAX_ARGS];
@@ -53,9 +55,11 @@ static nt_status get_arguments(const nt__reader *r, const json_t *json, const ch
     nt__spec_path(path, sizeof path, where, "arguments");
     if (json_object_get(json, "arguments") == NULL) {
         for (int i = 0; i < spec->argument_count; i++)
-            if (spec->argument[i].symbol == NULL && out->argument_count < NT_MAX_ARGS)
+            if (spec->argument[i].symbol != NULL && !symbols)
+                continue;
+            else if (out->argument_count < NT_MAX_ARGS)
                 out->argument[out->argument_count++] = i;
-            else if (spec->argument[i].symbol == NULL)
+            else
                 return nt__spec_fail(r, path, "a kernel can have %d arguments; list those it takes", NT_MAX_ARGS);
         return NT_OK;
     }
@@ -64,7 +68,7 @@ static nt_status get_arguments(const nt__reader *r, const json_t *json, const ch
         int at = find_argument(spec, names[i]);
         if (at < 0)
             return unknown_argument(r, path, names[i]);
-        if (spec->argument[at].symbol != NULL)
+        if (spec->argument[at].symbol != NULL && !symbols)
             return nt__spec_fail(r, path, "'%s' has a symbol, so no kernel takes it as an argument", names[i]);
         out->argument[out->argument_count++] = at;
     }
@@ -72,7 +76,7 @@ static nt_status get_arguments(const nt__reader *r, const json_t *json, const ch
 }
 
 static nt_status read_launch(const nt__reader *r, const json_t *json, const char *where, bool cuda,
-                             nt_spec_launch *out)
+                             bool reference, nt_spec_launch *out)
 {
     char path[NT__WHERE];
     const char *entry;
@@ -94,7 +98,7 @@ static nt_status read_launch(const nt__reader *r, const json_t *json, const char
                                    &out->shared_bytes);
     if (status == NT_OK && !cuda && (out->block[0] != NULL || out->shared_bytes != NULL))
         status = nt__spec_fail(r, where, "block and shared_bytes have no meaning for C: the grid is shared by threads");
-    return status == NT_OK ? get_arguments(r, json, where, out) : status;
+    return status == NT_OK ? get_arguments(r, json, where, reference && !cuda, out) : status;
 }
 
 /* The kernel's name in the database: its entry without template arguments; of a chain the entries with + between. */
@@ -131,7 +135,7 @@ static nt_status read_kernels(nt__reader *r, const json_t *root)
         status = nt__spec_keys(r, json_array_get(list, i), where,
                                cuda ? "entry,grid,block,shared_bytes,arguments" : "entry,grid,arguments");
         if (status == NT_OK)
-            status = read_launch(r, json_array_get(list, i), where, cuda, &spec->launch[i]);
+            status = read_launch(r, json_array_get(list, i), where, cuda, false, &spec->launch[i]);
     }
     if (status == NT_OK)
         name_kernel(spec);
@@ -215,7 +219,7 @@ static nt_status read_reference_kernel(nt__reader *r, const json_t *json)
     spec->reference = language == 1 ? NT_SPEC_OF_CUDA : NT_SPEC_OF_C;
     if (language == 0 && json_object_get(json, "grid") != NULL)
         return nt__spec_fail(r, "reference.grid", "has no meaning for C: the function is called once");
-    return read_launch(r, json, "reference", language == 1, &spec->reference_launch);
+    return read_launch(r, json, "reference", language == 1, true, &spec->reference_launch);
 }
 
 static nt_status read_reference(nt__reader *r, const json_t *root)

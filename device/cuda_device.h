@@ -29,6 +29,7 @@ struct nt_module {
     nt_cuda_function *function; /* those asked for so far */
     size_t count, capacity;
     nt_str path;
+    char *names; /* of kernels named by expressions; NULL where there are none */
 };
 
 /* Memory that both sides see: the host opens the gate, the device says that it did not wait any longer. */
@@ -93,6 +94,9 @@ nt_status nt_cuda_module_load(nt_device *device, const char *path, nt_module **o
 void nt_cuda_module_unload(nt_device *device, nt_module *module);
 nt_status nt_cuda_function_info(nt_device *device, nt_module *module, const char *entry, uint32_t block_threads,
                                 uint32_t smem_dynamic_bytes, nt_function_info *out, nt_error *err);
+/* Address of a variable that holds at least `bytes`. */
+nt_status nt_cuda_variable_get(nt_device *device, nt_module *module, const char *name, size_t bytes, CUdeviceptr *out,
+                               nt_error *err);
 /* Looks up an entry and raises its dynamic shared memory limit. *out is valid until the next call for this module. */
 nt_status nt_cuda_function_get(nt_device *device, nt_module *module, const char *entry, uint32_t smem_dynamic_bytes,
                                nt_cuda_function **out, nt_error *err);
@@ -103,6 +107,7 @@ typedef struct nt_cuda_stages {
     int count;
     const nt_stage *stage;
     CUfunction function[NT_MAX_STAGES];
+    CUdeviceptr variable[NT_MAX_STAGES]; /* of SYMBOL */
     bool first_time; /* one of them has never run on this device */
 } nt_cuda_stages;
 

@@ -46,6 +46,7 @@
     X(module_load, cuModuleLoadData)                          \
     X(module_unload, cuModuleUnload)                          \
     X(module_function, cuModuleGetFunction)                   \
+    X(module_global, cuModuleGetGlobal_v2)                    \
     X(function_get, cuFuncGetAttribute)                       \
     X(function_set, cuFuncSetAttribute)                       \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor) \

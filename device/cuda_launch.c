@@ -42,6 +42,12 @@ nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stag
                            "stage %d is a call of a vendor's library (%d), which this device "
                            "does not make",
                            i, stage[i].vendor_id);
+        if (stage[i].kind == NT_STAGE_SYMBOL) {
+            nt_status found = nt_cuda_variable_get(device, module, stage[i].entry, stage[i].zero_bytes,
+                                                   &out->variable[i], err);
+            if (found != NT_OK)
+                return found;
+        }
         if (stage[i].kind != NT_STAGE_KERNEL)
             continue;
         if (module == NULL)
@@ -124,6 +130,9 @@ CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int in
     const nt_stage *stage = &stages->stage[index];
     if (stage->kind == NT_STAGE_ZERO)
         return zero(device, stage, binding);
+    if (stage->kind == NT_STAGE_SYMBOL)
+        return device->cu->copy_within(stages->variable[index], (CUdeviceptr)binding->address[stage->zero_role],
+                                       stage->zero_bytes, device->stream);
     value values[NT_MAX_ARGS];
     void *args[NT_MAX_ARGS];
     for (int i = 0; i < stage->arg_count; i++) {
@@ -137,6 +146,9 @@ nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error 
 {
     if (stage->kind == NT_STAGE_ZERO)
         return nt_cuda_fail(err, (int)result, "zeroing %zu bytes", stage->zero_bytes);
+    if (stage->kind == NT_STAGE_SYMBOL)
+        return nt_cuda_fail(err, (int)result, "filling the variable '%s' with %zu bytes", stage->entry,
+                            stage->zero_bytes);
     return nt_cuda_fail(err, (int)result,
                         "launching '%s' with grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u and %u "
                         "bytes of dynamic shared memory",

@@ -9,6 +9,7 @@
 
 #include "core/mem.h"
 #include "core/paths.h"
+#include "device/name_table.h"
 
 enum { CUBIN_LIMIT_BYTES = 256 << 20 };
 
@@ -22,11 +23,13 @@ nt_status nt_cuda_module_load(nt_device *device, const char *path, nt_module **o
     if (status != NT_OK)
         return status;
     CUresult result = device->cu->module_load(&handle, image);
+    char *names = result == CUDA_SUCCESS ? nt_name_table_read(image, bytes) : NULL;
     free(image);
     if (result != CUDA_SUCCESS)
         return nt_cuda_fail(err, (int)result, "loading %s on %s (%s)", path, device->info.name, device->info.arch);
     nt_module *module = nt_alloc_zero(1, sizeof *module);
     module->handle = handle;
+    module->names = names;
     nt_str_add(&module->path, path);
     *out = module;
     return NT_OK;
@@ -39,6 +42,7 @@ void nt_cuda_module_unload(nt_device *device, nt_module *module)
     device->cu->module_unload(module->handle);
     nt_str_done(&module->path);
     free(module->function);
+    free(module->names);
     free(module);
 }
 
@@ -52,12 +56,28 @@ static nt_status look_up(nt_device *device, nt_module *module, const char *entry
     nt_cuda_function fresh = {0};
     if (!nt_copy(fresh.entry, sizeof fresh.entry, entry))
         return nt_fail(err, NT_NOT_FOUND, "entry name '%s' is longer than %d characters", entry, NT_ENTRY_BYTES - 1);
-    CUresult result = device->cu->module_function(&fresh.handle, module->handle, entry);
+    char *symbol = nt_name_table_find(module->names, entry);
+    CUresult result = device->cu->module_function(&fresh.handle, module->handle, symbol);
+    free(symbol);
     if (result != CUDA_SUCCESS)
         return nt_cuda_fail(err, (int)result, "looking up entry '%s' in %s", entry, nt_str_text(&module->path));
     nt_grow((void **)&module->function, &module->capacity, module->count + 1, sizeof fresh);
     module->function[module->count] = fresh;
     *out = &module->function[module->count++];
+    return NT_OK;
+}
+
+nt_status nt_cuda_variable_get(nt_device *device, nt_module *module, const char *name, size_t bytes, CUdeviceptr *out,
+                               nt_error *err)
+{
+    size_t size = 0;
+    if (module == NULL)
+        return nt_fail(err, NT_LAUNCH_FAILED, "variable '%s' is to be filled without a module", name);
+    if (device->cu->module_global(out, &size, module->handle, name) != CUDA_SUCCESS)
+        return nt_fail(err, NT_LAUNCH_FAILED, "the compiled code has no variable '%s'", name);
+    if (size < bytes)
+        return nt_fail(err, NT_LAUNCH_FAILED, "the variable '%s' has %zu bytes, %zu are to be put there", name, size,
+                       bytes);
     return NT_OK;
 }
 

@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "device/name_table.h"
 #include "device/nvrtc_api.h"
 #include "device/nvrtc_log.h"
 
-enum { MAX_OPTIONS = 64, RESULT_OK = 0, RESULT_INVALID_OPTION = 5, RESULT_COMPILATION = 6, ERROR_LINE_BYTES = 700 };
+enum { MAX_OPTIONS = 128, MAX_NAMES = 16, RESULT_OK = 0, RESULT_INVALID_OPTION = 5, RESULT_COMPILATION = 6, ERROR_LINE_BYTES = 700 };
 
 /* What is asked of one compile; options that this NVRTC may not know come last so that they can be dropped. */
 typedef struct options {
@@ -22,6 +23,8 @@ typedef struct options {
     char arch[48];
     const char *list[MAX_OPTIONS];
     int count;
+    const char *name[MAX_NAMES]; /* name expressions */
+    int name_count;
 } options;
 
 static bool add_option(options *o, const char *text)
@@ -32,6 +35,21 @@ static bool add_option(options *o, const char *text)
     return true;
 }
 
+/* Takes the words that are name expressions out of the options. */
+static bool add_word(options *o, const char *word)
+{
+    static const char name[] = "--name-expression=";
+    if (strncmp(word, name, sizeof name - 1) != 0)
+        return add_option(o, word);
+    for (int i = 0; i < o->name_count; i++)
+        if (strcmp(o->name[i], word + sizeof name - 1) == 0)
+            return true;
+    if (o->name_count == MAX_NAMES)
+        return false;
+    o->name[o->name_count++] = word + sizeof name - 1;
+    return true;
+}
+
 static nt_status make_options(const nt_compile_request *request, bool ptx, options *o, nt_error *err)
 {
     memset(o, 0, sizeof *o);
@@ -39,15 +57,17 @@ static nt_status make_options(const nt_compile_request *request, bool ptx, optio
     const char *number = strchr(request->arch, '_');
     snprintf(o->arch, sizeof o->arch, "-arch=%s_%s", ptx ? "compute" : "sm", number != NULL ? number + 1 : "");
     add_option(o, o->arch);
-    add_option(o, "-std=c++17");
+    if (strstr(o->words, "-std=") == NULL)
+        add_option(o, "-std=c++17");
     add_option(o, "-default-device");
     if (!ptx)
         add_option(o, "--ptxas-options=-v");
     char *rest = NULL;
     for (char *word = strtok_r(o->words, " \t\n", &rest); word != NULL; word = strtok_r(NULL, " \t\n", &rest))
-        if (!add_option(o, word)) {
+        if (!add_word(o, word)) {
             free(o->words);
-            nt_fail(err, NT_COMPILE_FAILED, "%s: more than %d compiler options", request->name, MAX_OPTIONS - 6);
+            nt_fail(err, NT_COMPILE_FAILED, "%s: more than %d compiler options or %d kernels", request->name,
+                    MAX_OPTIONS - 6, MAX_NAMES);
             return NT_COMPILE_FAILED;
         }
     return NT_OK;
@@ -119,9 +139,17 @@ static int compile_program(const nt_nvrtc_api *api, nt_nvrtc_program program, op
     return result;
 }
 
-/* On success the program and its log belong to the caller. */
+static nt_status name_kernels(const nt_nvrtc_api *api, nt_nvrtc_program program, const options *o, nt_error *err)
+{
+    for (int i = 0; i < o->name_count; i++)
+        if (api->add_name == NULL || api->lowered_name == NULL || api->add_name(program, o->name[i]) != RESULT_OK)
+            return nt_fail(err, NT_FAILED, "this NVRTC cannot name the kernel '%s'", o->name[i]);
+    return NT_OK;
+}
+
+/* On success the program, its log and the options' words belong to the caller. */
 static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvrtc_api **api, nt_nvrtc_program *program,
-                       char **log, nt_error *err)
+                       options *made, char **log, nt_error *err)
 {
     options o = {0};
     nt_status status = nt_nvrtc_api_get(api, NULL, err);
@@ -139,24 +167,41 @@ static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvr
         nt_fail(err, NT_FAILED, "NVRTC cannot start on %s: %s", request->name, (*api)->error_string(result));
         return NT_FAILED;
     }
-    result = compile_program(*api, *program, &o);
+    status = name_kernels(*api, *program, &o, err);
+    if (status == NT_OK) {
+        result = compile_program(*api, *program, &o);
+        *log = program_log(*api, *program);
+        *made = o;
+        if (result == RESULT_OK)
+            return NT_OK;
+        status = compile_error(*api, request, result, *log, err);
+        free(*log);
+    }
     free(o.words);
-    *log = program_log(*api, *program);
-    if (result == RESULT_OK)
-        return NT_OK;
-    status = compile_error(*api, request, result, *log, err);
-    free(*log);
     (*api)->destroy(program);
     return status;
+}
+
+static nt_status append_names(const nt_nvrtc_api *api, nt_nvrtc_program program, const options *o, nt_compiled *out,
+                              nt_error *err)
+{
+    const char *symbol[MAX_NAMES];
+    for (int i = 0; i < o->name_count; i++)
+        if (api->lowered_name(program, o->name[i], &symbol[i]) != RESULT_OK)
+            return nt_fail(err, NT_COMPILE_FAILED, "'%s' names no kernel of the source", o->name[i]);
+    if (o->name_count > 0)
+        nt_name_table_append(&out->code, &out->bytes, o->name, symbol, o->name_count);
+    return NT_OK;
 }
 
 static nt_status compile(const nt_compile_request *request, nt_compiled *out, nt_error *err)
 {
     const nt_nvrtc_api *api = NULL;
     nt_nvrtc_program program = NULL;
+    options o;
     char *log = NULL;
     memset(out, 0, sizeof *out);
-    nt_status status = build(request, false, &api, &program, &log, err);
+    nt_status status = build(request, false, &api, &program, &o, &log, err);
     if (status != NT_OK)
         return status;
     nt_nvrtc_usage usage = nt_nvrtc_log_usage(log);
@@ -172,8 +217,12 @@ static nt_status compile(const nt_compile_request *request, nt_compiled *out, nt
         out->registers = usage.registers;
         out->smem_static_bytes = usage.smem_static_bytes;
         out->spill_bytes = usage.spill_bytes;
+        status = append_names(api, program, &o, out, err);
+        if (status != NT_OK)
+            nt_compiled_done(out);
     }
     free(log);
+    free(o.words);
     api->destroy(&program);
     return status;
 }
@@ -182,10 +231,11 @@ nt_status nt_nvrtc_ptx(const nt_compile_request *request, char **out, nt_error *
 {
     const nt_nvrtc_api *api = NULL;
     nt_nvrtc_program program = NULL;
+    options o;
     char *log = NULL;
     size_t bytes = 0;
     *out = NULL;
-    nt_status status = build(request, true, &api, &program, &log, err);
+    nt_status status = build(request, true, &api, &program, &o, &log, err);
     if (status != NT_OK)
         return status;
     int result = api->ptx_size(program, &bytes);
@@ -199,6 +249,7 @@ nt_status nt_nvrtc_ptx(const nt_compile_request *request, char **out, nt_error *
         free(text);
     }
     free(log);
+    free(o.words);
     api->destroy(&program);
     return status;
 }

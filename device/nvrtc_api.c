@@ -33,6 +33,8 @@ static const nt_symbol symbols[] = {
     SYMBOL(ptx, "nvrtcGetPTX"),
     SYMBOL(log_size, "nvrtcGetProgramLogSize"),
     SYMBOL(log, "nvrtcGetProgramLog"),
+    OPTIONAL(add_name, "nvrtcAddNameExpression"),
+    OPTIONAL(lowered_name, "nvrtcGetLoweredName"),
 };
 
 static const char *const loader_names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};

@@ -24,6 +24,8 @@ typedef struct nt_nvrtc_api {
     int (*ptx)(nt_nvrtc_program program, char *out);
     int (*log_size)(nt_nvrtc_program program, size_t *bytes);
     int (*log)(nt_nvrtc_program program, char *out);
+    int (*add_name)(nt_nvrtc_program program, const char *expression); /* optional, as lowered_name: for templates */
+    int (*lowered_name)(nt_nvrtc_program program, const char *expression, const char **name);
 } nt_nvrtc_api;
 
 /* Opens NVRTC on the first call. A failure is tried again by the next call; success is kept for the process.

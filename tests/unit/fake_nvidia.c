@@ -258,6 +258,18 @@ int cuModuleGetFunction(const char **function, void *module, const char *name)
     return 500;
 }
 
+/* One variable, of 64 bytes. */
+int cuModuleGetGlobal_v2(unsigned long long *address, size_t *bytes, void *module, const char *name)
+{
+    static unsigned long long variable[8];
+    (void)module;
+    if (strcmp(name, "variable") != 0)
+        return 500;
+    *address = (unsigned long long)(size_t)variable;
+    *bytes = sizeof variable;
+    return 0;
+}
+
 int cuFuncGetAttribute(int *value, int attribute, const char *function)
 {
     static const int by_attribute[] = {512, 64, 0, 16, 40}; /* threads, static smem, constant, local, registers */
