@@ -17,7 +17,12 @@
     X("profile-dropped", "CUPTI dropped records of the profiled command, so counts are too small")                \
     X("profile-cut", "the profiled command was ended in the middle of a write; its last records are lost")        \
     X("clock-backwards", "records of the profiled command end before they begin; their times are left out")       \
-    X("range-open", "the profiled command left NVTX ranges open")
+    X("range-open", "the profiled command left NVTX ranges open")                                              \
+    X("import-cut", "an imported file was cut off; its whole results were taken")                                 \
+    X("import-repeated", "an imported file holds a configuration more than once; the first result counts")        \
+    X("import-not-numbers", "an imported file holds NaN or infinities, which became unknown")                     \
+    X("export-dropped", "the file's format cannot hold all that is known of the run")                             \
+    X("merge-repeated", "a run stood in several of the merged databases and was taken once")
 
 const nt_warning nt_warnings[] = {
 #define X(id, meaning) {id, meaning},

@@ -191,6 +191,10 @@ static bool read_shape(const nt_json_field *field, const json_t *value, void *at
 {
     (void)field;
     const char *text = json_string_value(value);
+    if (json_is_null(value) || (text != NULL && text[0] == '\0')) { /* a recorded problem may have no extents */
+        *(nt_shape *)at = (nt_shape){0};
+        return true;
+    }
     return text != NULL && nt_shape_parse(text, at, NULL) == NT_OK;
 }
 

@@ -18,6 +18,7 @@ typedef struct nt_run {
     nt_device_info device;
     double started_unix_s, ended_unix_s; /* ended NAN while running or killed */
     char state[16];          /* running, done, interrupted, failed */
+    bool recorded;           /* read from a file of another tuner or machine: never shown as measured here */
     /* where the time went, seconds */
     double compile_s, verify_s, measure_s, idle_s, total_s;
 } nt_run;

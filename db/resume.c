@@ -14,14 +14,14 @@ static const char reading[] = "reading earlier trials";
 #define KEY_COLUMNS "p.layer, p.shape, p.batch, p.precision, p.layout, p.fill, c.params"
 enum { KEY_COLUMN_COUNT = 7 };
 
-static nt_status damaged(const nt_writer *writer, const char *what, const char *text, nt_error *err)
+static nt_status damaged(const nt_db *db, const char *what, const char *text, nt_error *err)
 {
-    nt_fail(err, NT_CORRUPT, "%s holds the unknown %s '%s'", writer->db.path, what, text);
+    nt_fail(err, NT_CORRUPT, "%s holds the unknown %s '%s'", db->path, what, text);
     nt_hint(err, "it was changed by hand or by another version");
     return NT_CORRUPT;
 }
 
-static nt_status read_key(const nt_writer *writer, sqlite3_stmt *stmt, int first, nt_trial *trial, nt_error *err)
+static nt_status read_key(const nt_db *db, sqlite3_stmt *stmt, int first, nt_trial *trial, nt_error *err)
 {
     nt_problem *problem = &trial->problem;
     nt_copy(problem->layer, sizeof problem->layer, nt_read_text(stmt, first));
@@ -30,22 +30,25 @@ static nt_status read_key(const nt_writer *writer, sqlite3_stmt *stmt, int first
     int layout = nt_layout_find(nt_read_text(stmt, first + 4));
     int fill = nt_fill_find(nt_read_text(stmt, first + 5));
     if (precision < 0)
-        return damaged(writer, "precision", nt_read_text(stmt, first + 3), err);
+        return damaged(db, "precision", nt_read_text(stmt, first + 3), err);
     if (layout < 0)
-        return damaged(writer, "layout", nt_read_text(stmt, first + 4), err);
+        return damaged(db, "layout", nt_read_text(stmt, first + 4), err);
     if (fill < 0)
-        return damaged(writer, "fill", nt_read_text(stmt, first + 5), err);
+        return damaged(db, "fill", nt_read_text(stmt, first + 5), err);
     problem->precision = (nt_precision)precision;
     problem->layout = (nt_layout)layout;
     problem->fill = (nt_fill)fill;
     trial->params_json = nt_strdup(nt_read_text(stmt, first + 6));
+    if (nt_read_text(stmt, first + 1)[0] == '\0') { /* a recorded problem may have no extents */
+        problem->shape = (nt_shape){0};
+        return NT_OK;
+    }
     return nt_shape_parse(nt_read_text(stmt, first + 1), &problem->shape, err);
 }
 
 /* ---- trials ------------------------------------------------------------------------------------------------------ */
 
-/* "SELECT ... FROM trial t ..." whose rows read_trial understands; the caller adds WHERE. */
-static void select_trials(nt_str *sql)
+void nt_db_select_trials(nt_str *sql)
 {
     nt_str_add(sql, "SELECT " KEY_COLUMNS ", t.id, t.run_id, k.name, k.source_hash, t.cache, t.outcome");
     nt_columns_list(sql, nt_trial_columns, nt_trial_column_count, "t.@");
@@ -53,10 +56,10 @@ static void select_trials(nt_str *sql)
                     "JOIN configuration c ON c.id = t.configuration_id ");
 }
 
-static nt_status read_trial(const nt_writer *writer, sqlite3_stmt *stmt, nt_trial *trial, nt_error *err)
+nt_status nt_db_read_trial(const nt_db *db, sqlite3_stmt *stmt, nt_trial *trial, nt_error *err)
 {
     nt_trial_init(trial);
-    nt_status status = read_key(writer, stmt, 0, trial, err);
+    nt_status status = read_key(db, stmt, 0, trial, err);
     if (status != NT_OK)
         return status;
     int at = KEY_COLUMN_COUNT;
@@ -67,9 +70,9 @@ static nt_status read_trial(const nt_writer *writer, sqlite3_stmt *stmt, nt_tria
     int cache = nt_cache_mode_find(nt_read_text(stmt, at + 4));
     int outcome = nt_outcome_find(nt_read_text(stmt, at + 5));
     if (cache < 0)
-        return damaged(writer, "cache mode", nt_read_text(stmt, at + 4), err);
+        return damaged(db, "cache mode", nt_read_text(stmt, at + 4), err);
     if (outcome < 0)
-        return damaged(writer, "outcome", nt_read_text(stmt, at + 5), err);
+        return damaged(db, "outcome", nt_read_text(stmt, at + 5), err);
     trial->cache = (nt_cache_mode)cache;
     trial->outcome = (nt_outcome)outcome;
     nt_columns_read(stmt, at + 6, nt_trial_columns, nt_trial_column_count, trial);
@@ -82,7 +85,7 @@ nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void 
     nt_writer *writer = sink->state;
     nt_str sql = {0};
     sqlite3_stmt *stmt;
-    select_trials(&sql);
+    nt_db_select_trials(&sql);
     nt_str_add(&sql, "WHERE t.run_id = ? ORDER BY t.id");
     nt_status status = nt_db_prepare(&writer->db, nt_str_text(&sql), &stmt, reading, err);
     nt_str_done(&sql);
@@ -93,7 +96,7 @@ nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void 
     int rc = SQLITE_ROW;
     while (more && status == NT_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         nt_trial trial;
-        status = read_trial(writer, stmt, &trial, err);
+        status = nt_db_read_trial(&writer->db, stmt, &trial, err);
         if (status == NT_OK)
             more = each(context, &trial);
         nt_trial_done(&trial);
@@ -104,11 +107,11 @@ nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void 
     return status;
 }
 
-static nt_status read_samples(const nt_writer *writer, nt_trial *trial, nt_error *err)
+nt_status nt_db_read_samples(const nt_db *db, nt_trial *trial, nt_error *err)
 {
     sqlite3_stmt *stmt;
     nt_status status =
-        nt_db_prepare(&writer->db, "SELECT ns FROM sample WHERE trial_id = ? AND phase = 'main'", &stmt, reading, err);
+        nt_db_prepare(db, "SELECT ns FROM sample WHERE trial_id = ? AND phase = 'main'", &stmt, reading, err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, trial->id);
@@ -139,7 +142,7 @@ nt_status nt_writer_find_equal(nt_sink *sink, const nt_trial *like, nt_trial *ou
         return no_equal(err);
     nt_str sql = {0};
     sqlite3_stmt *stmt;
-    select_trials(&sql);
+    nt_db_select_trials(&sql);
     nt_str_add(&sql,
                "JOIN run r ON r.id = t.run_id WHERE t.problem_id = ? AND t.kernel_id = ? AND t.configuration_id = ? "
                "AND t.cache = ? AND t.outcome = 'ok' AND r.environment_id = ? AND r.source = 'measured' "
@@ -155,11 +158,11 @@ nt_status nt_writer_find_equal(nt_sink *sink, const nt_trial *like, nt_trial *ou
     sqlite3_bind_int64(stmt, 5, writer->environment_id);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW)
-        status = read_trial(writer, stmt, out, err);
+        status = nt_db_read_trial(&writer->db, stmt, out, err);
     else
         status = rc == SQLITE_DONE ? no_equal(err) : nt_db_error(&writer->db, reading, err);
     sqlite3_finalize(stmt);
-    return status == NT_OK ? read_samples(writer, out, err) : status;
+    return status == NT_OK ? nt_db_read_samples(&writer->db, out, err) : status;
 }
 
 /* ---- the run to go on with --------------------------------------------------------------------------------------- */
@@ -230,7 +233,7 @@ nt_status nt_writer_in_flight(nt_sink *sink, int64_t run_id, nt_trial *trial, in
     sqlite3_bind_int64(stmt, 1, run_id);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW) {
-        status = read_key(writer, stmt, 0, trial, err);
+        status = read_key(&writer->db, stmt, 0, trial, err);
         nt_copy(trial->kernel, sizeof trial->kernel, nt_read_text(stmt, KEY_COLUMN_COUNT));
         *attempts = sqlite3_column_int(stmt, KEY_COLUMN_COUNT + 1);
         trial->run_id = run_id;

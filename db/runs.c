@@ -21,8 +21,8 @@ static nt_status add_run(nt_writer *writer, nt_run *run, int64_t device_id, nt_e
     nt_status status = nt_db_prepare(
         &writer->db,
         "INSERT INTO run (environment_id, device_id, state, command, options, nntune_version, seed, strategy, host, "
-        "started_unix_s, dram_peak_bytes_per_s, peak_flops, peak_source) "
-        "VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        "started_unix_s, dram_peak_bytes_per_s, peak_flops, peak_source, source) "
+        "VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         &stmt, "beginning a run", err);
     if (status != NT_OK)
         return status;
@@ -40,6 +40,7 @@ static nt_status add_run(nt_writer *writer, nt_run *run, int64_t device_id, nt_e
     nt_bind_real(stmt, 10, run->device.dram_peak_bytes_per_s);
     nt_bind_text(stmt, 11, nt_str_text(&peaks));
     nt_bind_text(stmt, 12, run->device.peak_source);
+    nt_bind_text(stmt, 13, run->recorded ? "recorded" : "measured");
     status = nt_db_step_id(&writer->db, stmt, &run->id, "beginning a run", err);
     sqlite3_finalize(stmt);
     nt_str_done(&peaks);

@@ -58,6 +58,12 @@ nt_status nt_writer_configuration(nt_writer *writer, const char *params_json, bo
 nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id,
                                 int64_t *id, nt_error *err);
 
+/* ---- resume.c: trials as they stand, for whoever reads them back --------------------------------------------------- */
+/* "SELECT ... FROM trial t ..." whose rows nt_db_read_trial understands; the caller adds WHERE. */
+void nt_db_select_trials(nt_str *sql);
+nt_status nt_db_read_trial(const nt_db *db, sqlite3_stmt *stmt, nt_trial *trial, nt_error *err);
+nt_status nt_db_read_samples(const nt_db *db, nt_trial *trial, nt_error *err); /* of the trial's id */
+
 /* ---- resume.c: what was stored, read back for --resume and --reuse: members of the sink -------------------------- */
 nt_status nt_writer_find_resumable(nt_sink *sink, const nt_run *like, nt_run *out, nt_error *err);
 nt_status nt_writer_each_trial(nt_sink *sink, int64_t run_id, bool (*each)(void *context, const nt_trial *trial),
