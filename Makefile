@@ -39,8 +39,11 @@ endif
 ifneq ($(CUPTI_H),)
 CPPFLAGS += -DNT_HAVE_CUPTI_H=1 -isystem $(dir $(CUPTI_H))
 endif
+ifneq ($(CURSES_H),)
+CPPFLAGS += -DNT_HAVE_CURSES_H=1
+endif
 ALL_CFLAGS := -std=c11 $(OPT) $(WARN) -fno-common -pthread $(CFLAGS)
-LDLIBS   := -lsqlite3 -ljansson -lz -lm -ldl -lpthread
+LDLIBS   := -lsqlite3 -ljansson $(if $(CURSES_H),-lncursesw -ltinfo) -lz -lm -ldl -lpthread
 # The program exports nothing to the kernels it loads; -Bsymbolic is not needed.
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined

@@ -9,11 +9,13 @@
 #include "cli/cmd.h"
 #include "cli/color.h"
 #include "cli/output.h"
+#include "cli/top_screen.h"
 #include "cli/top_view.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "device/device.h"
 #include "profiler/live.h"
+#include "tui/dump.h"
 
 enum { MOST_DEVICES = 17 };
 static const double default_interval_s = 1;
@@ -185,8 +187,10 @@ static void open_view(top *t)
         gpu = gpu || t->device[i].info.kind == NT_DEVICE_CUDA;
     if (nt_args_flag(t->args, "json"))
         return;
-    if (!nt_args_flag(t->args, "plain") && isatty(STDOUT_FILENO) && !nt_args_flag(t->args, "quiet"))
-        fputs("nntune: this version has no full screen: lines as with --plain\n", stderr);
+    const char *why;
+    if (!nt_top_screen_possible(t->args, &why) && why != NULL && isatty(STDOUT_FILENO) &&
+        !nt_args_flag(t->args, "quiet"))
+        fprintf(stderr, "nntune: no full screen, because %s: lines as with --plain\n", why);
     t->view = nt_top_view_new(stdout, gpu, nt_color_wanted(t->args, stdout));
 }
 
@@ -197,18 +201,79 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+/* A database was asked for, or what can show one; everything else is lines about the devices. */
+static nt_status show_run(top *t, const char *database, int *exit_code, nt_error *err)
+{
+    nt_top_device devices[MOST_DEVICES];
+    const char *why;
+    for (int i = 0; i < t->count; i++)
+        devices[i] = (nt_top_device){t->device[i].name, &t->device[i].info, t->live[i]};
+    nt_top_source source = {.database = database,
+                            .run = nt_args_integer(t->args, "run", 0),
+                            .devices = devices,
+                            .device_count = t->count,
+                            .log = t->log};
+    if (nt_args_get(t->args, "play") != NULL)
+        source.speed = nt_args_real(t->args, "speed", 1);
+    if (nt_top_dump_asked(t->args) || nt_top_screen_possible(t->args, &why))
+        return nt_top_screen(t->args, &source, exit_code, err);
+    catch_signals();
+    return nt_top_run_lines(t->args, &source, &stop_asked, err);
+}
+
+/* Options that only a run or a view can obey. */
+static nt_status check_options(const nt_args *args, const char *database, nt_error *err)
+{
+    static const char *const of_runs[] = {"run", "sort", "filter", "trial", "tag", NULL};
+    if (nt_args_get(args, "db") != NULL && nt_args_get(args, "play") != NULL)
+        return nt_fail(err, NT_USAGE, "--db and --play exclude each other");
+    if (nt_args_get(args, "speed") != NULL && nt_args_get(args, "play") == NULL)
+        return nt_fail(err, NT_USAGE, "--speed belongs to --play FILE");
+    for (int i = 0; of_runs[i] != NULL && database == NULL; i++)
+        if (nt_args_get(args, of_runs[i]) != NULL) {
+            nt_fail(err, NT_USAGE, "--%s belongs to a run, and no sweep is running here", of_runs[i]);
+            return nt_hint(err, "name a database with --db FILE");
+        }
+    return NT_OK;
+}
+
+static nt_status open_devices(top *t, bool beside_run, nt_error *err)
+{
+    bool asked = nt_args_get(t->args, "device") != NULL || nt_args_get(t->args, "source") != NULL;
+    nt_status status = NT_OK;
+    /* A run can be looked at where its device is not. */
+    if (nt_args_get(t->args, "play") == NULL || asked)
+        status = choose(t, beside_run && !asked ? NULL : err);
+    if (status == NT_OK)
+        status = open_all(t, err);
+    if (status != NT_OK && beside_run && !asked) {
+        for (int i = 0; i < t->count; i++)
+            nt_live_close(t->live[i]);
+        t->count = 0;
+        status = NT_OK;
+    }
+    return status;
+}
+
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     top *t = nt_alloc_zero(1, sizeof *t);
-    (void)exit_code;
+    char database[NT_PATH_BYTES];
+    const char *why;
     t->args = args;
-    nt_status status = choose(t, err);
+    bool view = nt_top_dump_asked(args) || nt_top_screen_possible(args, &why);
+    bool named = nt_args_get(args, "db") != NULL || nt_args_get(args, "play") != NULL;
+    bool has_database = (view || named) && nt_top_database(args, database);
+    nt_status status = check_options(args, has_database ? database : NULL, err);
     if (status == NT_OK)
         status = open_log(t, err);
-    catch_signals();
+    if (status == NT_OK && !view)
+        catch_signals();
     if (status == NT_OK)
-        status = open_all(t, err);
-    if (status == NT_OK) {
+        status = open_devices(t, has_database, err);
+    if (status == NT_OK && (view || has_database)) {
+        status = show_run(t, has_database ? database : NULL, exit_code, err);
+    } else if (status == NT_OK) {
         open_view(t);
         say_notes(t);
         status = watch(t, err);
@@ -221,6 +286,12 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     free(t);
     return status;
 }
+
+static const char *const view_names[] = {
+#define X(id, name, summary) #name,
+    NT_VIEWS(X)
+#undef X
+        NULL};
 
 static const char *const source_names[] = {"gpm", "pm", "nvml", NULL};
 
@@ -249,6 +320,50 @@ static const nt_option options[] = {
      .help = "end after so many frames (default: Ctrl-C ends it)"},
     {.name = "log", .kind = NT_OPTION_TEXT, .argument = "FILE", .help = "append every frame to a file, JSON lines"},
     {.name = "plain", .kind = NT_OPTION_FLAG, .help = "one line a frame, nothing redrawn"},
+    {.name = "db",
+     .kind = NT_OPTION_TEXT,
+     .argument = "FILE",
+     .help = "show the newest run of this database (default: that of a sweep running here, else devices alone)"},
+    {.name = "play", .kind = NT_OPTION_TEXT, .argument = "FILE", .help = "play a run of this database from its start"},
+    {.name = "speed",
+     .kind = NT_OPTION_REAL,
+     .argument = "N",
+     .min_real = 0.01,
+     .max_real = 1e6,
+     .help = "play so many times as fast (default 1)"},
+    {.name = "run", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 1, .max = INT64_MAX, .help = "this run of it"},
+    {.name = "view",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "VIEW",
+     .choices = view_names,
+     .help = "begin with this view: overview, trials, trial, heat, what_if, compare, devices, log, help"},
+    {.name = "dump",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .choices = nt_dump_names,
+     .help = "write the view once as text, csv or json, and end"},
+    {.name = "size", .kind = NT_OPTION_TEXT, .argument = "WxH", .help = "columns and rows of --dump text (default 120x40)"},
+    {.name = "sort",
+     .kind = NT_OPTION_LIST,
+     .argument = "COLUMN,..",
+     .help = "order of the trials by one or two columns or parameters; -COLUMN is down"},
+    {.name = "filter",
+     .kind = NT_OPTION_TEXT,
+     .argument = "TEXT",
+     .help = "show trials that meet all of these: 'tile_m=64 occ>50 time<20us outcome!=ok'"},
+    {.name = "trial", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 1, .max = INT64_MAX, .help = "trial of the view trial"},
+    {.name = "tag",
+     .kind = NT_OPTION_INTEGER_LIST,
+     .argument = "N,..",
+     .min = 1,
+     .max = INT64_MAX,
+     .help = "trials of the view compare, eight at most"},
+    {.name = "glyphs",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "SET",
+     .choices = nt_glyphs_names,
+     .help = "braille, block or ascii (default: what the terminal shows)"},
+    {.name = "ascii", .kind = NT_OPTION_FLAG, .help = "the same as --glyphs ascii"},
     {.name = NULL},
 };
 

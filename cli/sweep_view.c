@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/announce.h"
 #include "cli/color.h"
 #include "cli/output.h"
 #include "cli/present.h"
@@ -20,11 +21,14 @@ struct nt_sweep_view {
     const char *database;
     nt_progress_line *line;
     bool json, resume;
+    nt_announcement *announcement; /* `nntune top` finds the sweep by it */
 };
 
 static void on_run(void *context, const nt_run *run, bool resumed)
 {
     nt_sweep_view *view = context;
+    if (view->announcement == NULL)
+        view->announcement = nt_announce(view->database, run->device.name);
     if (nt_args_flag(view->args, "quiet"))
         return;
     nt_progress_clear(view->line);
@@ -125,6 +129,7 @@ void nt_sweep_view_finish(nt_sweep_view *view, const nt_sweep_result *result, nt
 
 void nt_sweep_view_close(nt_sweep_view *view)
 {
+    nt_announce_end(view->announcement);
     nt_progress_close(view->line);
     free(view);
 }

@@ -6,6 +6,7 @@
 #define NT_STORE_H
 
 #include "core/record.h"
+#include "core/window.h"
 
 typedef struct nt_run {
     int64_t id;              /* assigned by the sink */
@@ -121,6 +122,27 @@ struct nt_reader {
     nt_status (*device)(nt_reader *reader, int64_t run_id, nt_row_fn each, void *context, nt_error *err);
     /* Any read-only SQL; anything that would write is refused with NT_USAGE. */
     nt_status (*query)(nt_reader *reader, const char *sql, nt_row_fn each, void *context, nt_error *err);
+    /* ---- for a screen that follows a run and shows parts of a million rows ---- */
+    /* Rows of the view `trials` by a window. */
+    nt_status (*window)(nt_reader *reader, const nt_window *window, nt_row_fn each, void *context, nt_error *err);
+    /* How many rows its conditions leave. */
+    nt_status (*window_count)(nt_reader *reader, const nt_window *window, int64_t *out, nt_error *err);
+    /* The same columns of a run's trials with numbers beyond `after`, at most `limit`, by number. */
+    nt_status (*follow)(nt_reader *reader, int64_t run_id, int64_t after, int limit, nt_row_fn each, void *context,
+                        nt_error *err);
+    /* A row each problem and cache mode of a run, from the counts kept: trials by outcome, the least time and columns of
+     * the trial that has it. Of what was stored until then, which takes a scan; NAN: all. */
+    nt_status (*units)(nt_reader *reader, int64_t run_id, double until_unix_s, nt_row_fn each, void *context,
+                       nt_error *err);
+    /* limiter, trials: of the run's trials numbered after < trial <= upto. */
+    nt_status (*limiters)(nt_reader *reader, int64_t run_id, int64_t after, int64_t upto, nt_row_fn each, void *context,
+                          nt_error *err);
+    /* x, y, least_time_ns, trials: over two keys, for the window's conditions. */
+    nt_status (*heat)(nt_reader *reader, const nt_window *window, nt_row_fn each, void *context, nt_error *err);
+    /* Changes whenever another connection stored something. */
+    nt_status (*version)(nt_reader *reader, int64_t *out, nt_error *err);
+    /* Ends what another thread is reading through this reader with NT_TIMED_OUT. */
+    void (*interrupt)(nt_reader *reader);
     void (*close)(nt_reader *reader);
 };
 

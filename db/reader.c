@@ -10,12 +10,9 @@
 #include "db/columns.h"
 #include "db/failure.h"
 #include "db/guard.h"
+#include "db/reader.h"
 
-typedef struct reader {
-    nt_reader base;
-    nt_db db;
-    nt_guard guard;
-} reader;
+typedef nt_db_reader reader;
 
 /* One row as cells. A BLOB is shown as hexadecimal digits, each in its own text because all live until the next row. */
 typedef struct row_buffer {
@@ -100,6 +97,14 @@ static nt_status each_row(reader *r, sqlite3_stmt *stmt, nt_row_fn each, void *c
     else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         status = nt_db_error(&r->db, "reading", err);
     row_done(&buffer);
+    return status;
+}
+
+nt_status nt_reader_rows(nt_db_reader *r, sqlite3_stmt *stmt, nt_row_fn each, void *context, nt_error *err)
+{
+    int64_t rows;
+    nt_status status = each_row(r, stmt, each, context, &rows, err);
+    sqlite3_finalize(stmt);
     return status;
 }
 
@@ -306,6 +311,12 @@ static nt_status query(nt_reader *base, const char *sql, nt_row_fn each, void *c
     return status;
 }
 
+static void interrupt(nt_reader *base)
+{
+    reader *r = base->state;
+    sqlite3_interrupt(r->db.handle);
+}
+
 static void close_reader(nt_reader *base)
 {
     reader *r = base->state;
@@ -333,8 +344,10 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .counters = counters,
         .device = device,
         .query = query,
+        .interrupt = interrupt,
         .close = close_reader,
     };
+    nt_reader_add_windows(&r->base);
     *out = &r->base;
     return NT_OK;
 }
