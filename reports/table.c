@@ -227,8 +227,8 @@ static int by_problem(const void *a, const void *b)
     return order != 0 ? order : (x->problem.batch > y->problem.batch) - (x->problem.batch < y->problem.batch);
 }
 
-/* Where two lines of time over batch cross, each through what was measured of one configuration at both batches. Where one
- * of them was not measured at the other's batch, or they do not cross, the geometric middle. */
+/* Where two lines of time over batch cross, each through what was measured of one configuration at both batches. Where
+ * one of them was not measured at the other's batch, or they do not cross, the geometric middle. */
 static int64_t crossover(nt_deploy *table, const nt_deploy_entry *below, const nt_deploy_entry *above)
 {
     int64_t lo = below->problem.batch, hi = above->problem.batch;
@@ -249,8 +249,8 @@ void nt_deploy_arrange(nt_deploy *table)
         nt_deploy_entry *entry = &table->entry[i], *below = i > 0 ? entry - 1 : NULL;
         if (below == NULL || !nt_deploy_same_family(below, entry))
             entry->from_batch = 1;
-        else if (nt_deploy_same_config(below, entry) || table->time_count > 0 || entry->from_batch <= below->problem.batch ||
-                 entry->from_batch > entry->problem.batch)
+        else if (nt_deploy_same_config(below, entry) || table->time_count > 0 ||
+                 entry->from_batch <= below->problem.batch || entry->from_batch > entry->problem.batch)
             entry->from_batch = crossover(table, below, entry);
     }
 }

@@ -1,8 +1,8 @@
 /* table.h: a deployment table as records: which configuration serves which problem on which device, with what a program
  * needs to launch it and what the cost model needs to answer for problems that were not measured.
  *
- * Made by cli/ from a database, kept as JSON or as a bundle (both read back to the same records), or written as a C header.
- * docs/TABLES.md describes the rules. */
+ * Made by cli/ from a database, kept as JSON or as a bundle (both read back to the same records), or written as a C
+ * header. docs/TABLES.md describes the rules. */
 #ifndef NT_REPORTS_TABLE_H
 #define NT_REPORTS_TABLE_H
 
@@ -94,6 +94,7 @@ typedef struct nt_deploy {
     nt_deploy_time *time; /* not part of what is written */
     size_t time_count, time_capacity;
     bool times_sorted;
+    bool lean; /* a bundle for one lookup: without the JSON that reads it back */
 } nt_deploy;
 
 void nt_deploy_done(nt_deploy *table); /* a table begins as {0}; this leaves it so */

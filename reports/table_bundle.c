@@ -1,5 +1,5 @@
-/* table_bundle.c: a table as the one file that libnntune maps (runtime/format.h), with the code of its entries and itself as
- * JSON, so that tools can read it back. */
+/* table_bundle.c: a table as the one file that libnntune maps (runtime/format.h), with the code of its entries and
+ * itself as JSON, so that tools can read it back. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +145,8 @@ static void add_cost(bundle *b, const nt_deploy_entry *e)
                              .flop_per_block = e->cost.flop_per_block};
     for (int i = 0; i <= dims; i++) {
         cost.tile[i] = (float)e->cost.tile[i];
-        cost.multiple[i] = (uint32_t)(e->cost.multiple[i] > 1 && e->cost.multiple[i] <= UINT32_MAX ? e->cost.multiple[i] : 1);
+        cost.multiple[i] =
+            (uint32_t)(e->cost.multiple[i] > 1 && e->cost.multiple[i] <= UINT32_MAX ? e->cost.multiple[i] : 1);
     }
     add(b, NNTUNE_PART_COST, &cost);
 }
@@ -300,8 +301,8 @@ static nt_status assemble(bundle *b, void **out, size_t *bytes, nt_error *err)
         total += (b->part[i].bytes + 7) / 8 * 8;
     }
     if (total > MOST_BYTES)
-        return nt_fail(err, NT_USAGE, "a bundle of %zu bytes; at most %d are possible: leave devices or layers out", total,
-                       MOST_BYTES);
+        return nt_fail(err, NT_USAGE, "a bundle of %zu bytes; at most %d are possible: leave devices or layers out",
+                       total, MOST_BYTES);
     char *data = nt_alloc_zero(total, 1);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
         if (b->part[i].bytes > 0)
@@ -324,8 +325,9 @@ nt_status nt_deploy_bundle(const nt_deploy *table, void **out, size_t *bytes, nt
     add_codes(&b);
     add_entries(&b);
     add_index(&b);
-    char *manifest = nt_deploy_json(table);
-    add_bytes(&b, NNTUNE_PART_MANIFEST, manifest, strlen(manifest) + 1);
+    char *manifest = table->lean ? NULL : nt_deploy_json(table);
+    if (manifest != NULL)
+        add_bytes(&b, NNTUNE_PART_MANIFEST, manifest, strlen(manifest) + 1);
     free(manifest);
     nt_status status = assemble(&b, out, bytes, err);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
@@ -391,7 +393,8 @@ nt_status nt_deploy_read(const char *path, nt_deploy *out, nt_error *err)
         status = nt_deploy_from_json(data, out, err);
     else {
         nt_fail(err, NT_CORRUPT, "%s is no table", path);
-        nt_hint(err, "a table is JSON or a bundle, as 'nntune table build' writes them; a C header cannot be read back");
+        nt_hint(err,
+                "a table is JSON or a bundle, as 'nntune table build' writes them; a C header cannot be read back");
     }
     free(data);
     if (status != NT_OK)

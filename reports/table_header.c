@@ -1,5 +1,5 @@
-/* table_header.c: a table as a C header: static const data and one search function, nothing to link and no include beyond
- * <stddef.h>. For programs that carry their own kernels and want the configuration alone. */
+/* table_header.c: a table as a C header: static const data and one search function, nothing to link and no include
+ * beyond <stddef.h>. For programs that carry their own kernels and want the configuration alone. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,8 +128,9 @@ static void add_row(nt_str *out, const nt_deploy_entry *e, size_t config, int la
     for (int d = 0; d < dims; d++)
         nt_str_addf(out, "%s%lld", d > 0 ? "," : "",
                     d < e->problem.shape.count ? (long long)e->problem.shape.dim[d].size : 0LL);
-    nt_str_addf(out, "},%lld,%lld,%lld,%.7ef,%.3ef},\n", (long long)lo, hi > INT32_MAX ? (long long)INT32_MAX : (long long)hi,
-                (long long)e->problem.batch, e->time_ns, isnan(e->error_prec) ? -1.0 : e->error_prec);
+    nt_str_addf(out, "},%lld,%lld,%lld,%.7ef,%.3ef},\n", (long long)lo,
+                hi > INT32_MAX ? (long long)INT32_MAX : (long long)hi, (long long)e->problem.batch, e->time_ns,
+                isnan(e->error_prec) ? -1.0 : e->error_prec);
 }
 
 static const char find_text[] =
@@ -184,7 +185,8 @@ static nt_status check_sizes(const nt_deploy *t, nt_error *err)
         for (int d = 0; d < p->shape.count; d++)
             fits = fits && p->shape.dim[d].size <= INT32_MAX;
         if (!fits)
-            return nt_fail(err, NT_USAGE, "an extent of %s is beyond the int of a C header; write JSON or a bundle", p->layer);
+            return nt_fail(err, NT_USAGE, "an extent of %s is beyond the int of a C header; write JSON or a bundle",
+                           p->layer);
     }
     return NT_OK;
 }
@@ -198,8 +200,8 @@ static nt_status write_entries(const nt_deploy *t, const configs *c, const char 
     for (size_t i = 0; i < t->entry_count; i++) {
         dims = t->entry[i].problem.shape.count > dims ? t->entry[i].problem.shape.count : dims;
         if (layer_of(t, i, layers, &layer_count, MOST_LAYERS) < 0 || c->count > MOST_CONFIGS)
-            return nt_fail(err, NT_USAGE, "a C header holds at most %d layers and %d configurations; write a bundle", MOST_LAYERS,
-                           MOST_CONFIGS);
+            return nt_fail(err, NT_USAGE, "a C header holds at most %d layers and %d configurations; write a bundle",
+                           MOST_LAYERS, MOST_CONFIGS);
     }
     nt_str_addf(out, "enum { %s_DIMS = %d };\n", n, dims);
     add_types(out, n);

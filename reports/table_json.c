@@ -1,5 +1,5 @@
-/* table_json.c: a table as JSON and back: the form to read, to merge and to keep under version control. Code stays out; it
- * is named by its key. */
+/* table_json.c: a table as JSON and back: the form to read, to merge and to keep under version control. Code stays out;
+ * it is named by its key. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ enum { TABLE_VERSION = 1 };
 
 static json_t *device_json(const nt_deploy_device *d)
 {
-    return json_pack("{so so so ss so so sb}", "device", nt_json_text(d->name), "arch", nt_json_text(d->arch), "device_uuid",
-                     nt_json_text(d->uuid), "device_kind", nt_device_kind_name(d->kind), "sm_count",
+    return json_pack("{so so so ss so so sb}", "device", nt_json_text(d->name), "arch", nt_json_text(d->arch),
+                     "device_uuid", nt_json_text(d->uuid), "device_kind", nt_device_kind_name(d->kind), "sm_count",
                      nt_json_int(d->sm_count), "dram_peak_bytes_per_s", nt_json_real(d->bytes_per_s), "default",
                      d->is_default);
 }
@@ -31,9 +31,10 @@ static json_t *product_json(const nt_deploy_product *p)
 
 static json_t *work_json(const nt_deploy_work *w)
 {
-    return json_pack("{ss ss ss so so so so}", "layer", w->layer, "precision", nt_precisions[w->precision].name, "layout",
-                     nt_layout_name(w->layout), "flop", product_json(&w->flop), "in_bytes", product_json(&w->bytes[0]),
-                     "weight_bytes", product_json(&w->bytes[1]), "out_bytes", product_json(&w->bytes[2]));
+    return json_pack("{ss ss ss so so so so}", "layer", w->layer, "precision", nt_precisions[w->precision].name,
+                     "layout", nt_layout_name(w->layout), "flop", product_json(&w->flop), "in_bytes",
+                     product_json(&w->bytes[0]), "weight_bytes", product_json(&w->bytes[1]), "out_bytes",
+                     product_json(&w->bytes[2]));
 }
 
 /* A number that does not depend on the batch is a plain one. */
@@ -41,7 +42,8 @@ static json_t *number_json(const nt_deploy_number *n)
 {
     if (n->step == 0)
         return json_integer(n->base);
-    return json_pack("[I I I I]", (json_int_t)n->base, (json_int_t)n->scale, (json_int_t)n->step, (json_int_t)n->divisor);
+    return json_pack("[I I I I]", (json_int_t)n->base, (json_int_t)n->scale, (json_int_t)n->step,
+                     (json_int_t)n->divisor);
 }
 
 static const char *const arg_kinds[] = {"buffer", "i32", "i64", "f32"};
@@ -58,13 +60,13 @@ static json_t *stage_json(const nt_deploy_stage *s)
         const char *kind = arg_kinds[is->arg[i].kind];
         if (is->arg[i].kind == NT_ARG_BUFFER)
             json_object_set_new(arg, "role", json_string(roles[is->arg[i].role]));
-        json_object_set_new(arg, kind, is->arg[i].kind == NT_ARG_F32 ? nt_json_real((double)is->arg[i].real)
-                                                                     : number_json(&s->arg[i]));
+        json_object_set_new(
+            arg, kind, is->arg[i].kind == NT_ARG_F32 ? nt_json_real((double)is->arg[i].real) : number_json(&s->arg[i]));
         json_array_append_new(args, arg);
     }
     return json_pack("{ss s[ooo] s[iii] s[iii] si so}", "entry", is->entry, "grid", number_json(&s->grid[0]),
-                     number_json(&s->grid[1]), number_json(&s->grid[2]), "block", is->block[0], is->block[1], is->block[2],
-                     "cluster", is->cluster[0], is->cluster[1], is->cluster[2], "smem_dynamic_bytes",
+                     number_json(&s->grid[1]), number_json(&s->grid[2]), "block", is->block[0], is->block[1],
+                     is->block[2], "cluster", is->cluster[0], is->cluster[1], is->cluster[2], "smem_dynamic_bytes",
                      is->smem_dynamic_bytes, "args", args);
 }
 
@@ -85,9 +87,9 @@ static json_t *cost_json(const nt_deploy_cost *c, int dims)
         json_array_append_new(tiles, nt_json_real(c->tile[i]));
         json_array_append_new(multiples, json_integer(c->multiple[i]));
     }
-    return json_pack("{so so so so so so}", "block_scale", nt_json_real(c->block_scale), "slots", nt_json_real(c->slots),
-                     "wave_ns", nt_json_real(c->wave_ns), "flop_per_block", nt_json_real(c->flop_per_block), "tiles", tiles,
-                     "multiples", multiples);
+    return json_pack("{so so so so so so}", "block_scale", nt_json_real(c->block_scale), "slots",
+                     nt_json_real(c->slots), "wave_ns", nt_json_real(c->wave_ns), "flop_per_block",
+                     nt_json_real(c->flop_per_block), "tiles", tiles, "multiples", multiples);
 }
 
 static json_t *entry_json(const nt_deploy *table, const nt_deploy_entry *e)
@@ -336,8 +338,8 @@ static nt_status read_entry(const json_t *json, nt_deploy *out, nt_error *err)
     return status;
 }
 
-static nt_status read_all(const json_t *json, const char *key, nt_status (*read)(const json_t *, nt_deploy *, nt_error *),
-                          nt_deploy *out, nt_error *err)
+static nt_status read_all(const json_t *json, const char *key,
+                          nt_status (*read)(const json_t *, nt_deploy *, nt_error *), nt_deploy *out, nt_error *err)
 {
     const json_t *list = json_object_get(json, key);
     nt_status status = json_is_array(list) ? NT_OK : nt_fail(err, NT_CORRUPT, "the table has no list '%s'", key);

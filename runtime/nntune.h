@@ -63,7 +63,7 @@ typedef struct nntune_table nntune_table;
 
 enum {
     NNTUNE_ACCEPT_STALE = 1, /* serve what was measured with another driver */
-    NNTUNE_ALONE = 2         /* leave NNTUNE_TABLE_PATH out */
+    NNTUNE_ALONE = 2         /* this file alone: leave NNTUNE_TABLE_PATH and NNTUNE_MISS_LOG out */
 };
 
 /* Opens a table, with those of NNTUNE_TABLE_PATH (files, separated by colons) over it: the first that has an entry of a

@@ -157,7 +157,7 @@ nntune_status nntune_table_open(const char *path, const nntune_device *device, u
     nntune_status status = add_files(table, path, flags, why);
     if (status == NNTUNE_OK)
         status = choose_device(table, device, why);
-    if (status == NNTUNE_OK && log != NULL && log[0] != '\0')
+    if (status == NNTUNE_OK && !(flags & NNTUNE_ALONE) && log != NULL && log[0] != '\0')
         status = nntune_table_log_misses(table, log, why);
     if (status != NNTUNE_OK) {
         nntune_table_close(table);
