@@ -233,10 +233,12 @@ static json_t *kernels_of(const nt_t1 *t1)
 {
     const nt_t1_kernel *k = &t1->kernel;
     const nt_t1_expr *local[] = {&k->local_size.x, &k->local_size.y, &k->local_size.z};
-    json_t *block = json_array();
+    json_t *kernel = json_pack("{s:s, s:o}", "entry", k->kernel_name, "grid", grid_of(t1)), *block = json_array();
     for (size_t i = 0; i < 3; i++)
         json_array_append_new(block, expression(local[i]->text != NULL ? local[i]->text : "1"));
-    json_t *kernel = json_pack("{s:s, s:o, s:o}", "entry", k->kernel_name, "grid", grid_of(t1), "block", block);
+    if (is(k->language, "CUDA"))
+        json_object_set(kernel, "block", block);
+    json_decref(block);
     if (k->shared_memory.text != NULL && !is(k->shared_memory.text, "0"))
         json_object_set_new(kernel, "shared_bytes", expression(k->shared_memory.text));
     json_t *list = json_array();
