@@ -236,7 +236,7 @@ static const char *const clause[NT_MARK_COUNT] = {
     [NT_MARK_ROOF] = "using 1:2 with lines lw 3 dt @d lc rgb '@c'",
     [NT_MARK_BAND] = "using 1:3:4 with filledcurves fc rgb '@c' fs transparent solid 0.25 noborder",
     [NT_MARK_INTERVAL] = "using 1:2:3:4 with yerrorbars pt 1 ps 0.1 lw 2 lc rgb '@c'",
-    [NT_MARK_CHOSEN] = "using 1:2 with points pt @o ps 2 lw 2.5 lc rgb '#000000'",
+    [NT_MARK_CHOSEN] = "using 1:2 with points pt @o ps 1.7 lw 2.5 lc rgb '#000000'",
     [NT_MARK_BARS] = "using 1:2:($1-@h):($1+@h):3:2 with boxxyerror fc rgb '@c' fs solid 0.85 border rgb "
                      "'#333333'",
     [NT_MARK_CELLS] = "using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror lc palette fs solid 1 noborder",
@@ -369,11 +369,14 @@ static void add_key(nt_str *out, const nt_chart *chart)
             length = own > length ? own : length;
             names++;
         }
-    size_t columns = length > 26 ? 2 : length > 18 ? 3 : 4;
+    /* Of 800 units gnuplot takes 9.8 for a character and 50 for a sample with its gaps; wider columns it would break
+     * up by itself, and then the margin would not hold them. */
+    size_t columns = (size_t)(740 / (9.8 * (double)length + 50));
+    columns = columns < 1 ? 1 : columns > 4 ? 4 : columns;
     size_t rows = (names + columns - 1) / columns;
     bool sloping = is_sloping(&chart->x);
     nt_str_addf(out, "set key at screen 0.5,0.01 center bottom horizontal maxcols %zu samplen 2\n", columns);
-    nt_str_addf(out, "set bmargin %.3g\nset border lc rgb '#444444'\n", (sloping ? 8 : 3.4) + 1.25 * (double)rows);
+    nt_str_addf(out, "set bmargin %.3g\nset border lc rgb '#444444'\n", (sloping ? 8 : 3.4) + 1.1 * (double)rows);
 }
 
 void nt_gnuplot_body(nt_str *out, const nt_chart *chart, const char *data)

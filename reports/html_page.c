@@ -20,10 +20,11 @@ const char nt_html_style[] =
     "th,td{padding:4px 10px;border-bottom:1px solid var(--l);text-align:right;vertical-align:top;white-space:nowrap}"
     "th{background:var(--h);text-align:right;font-weight:600}td.x,th.x{text-align:left}td.p{text-align:left;white-"
     "space:"
-    "normal;min-width:22ch;overflow-wrap:normal}tr.b td{font-weight:600}"
+    "normal;min-width:32ch;overflow-wrap:normal}tr.b td{font-weight:600}"
     "th[tabindex]{cursor:pointer}th[aria-sort=ascending]::after{content:' \\2191'}"
     "th[aria-sort=descending]::after{content:' \\2193'}"
-    "figure{margin:12px 0;overflow-x:auto}figure "
+    ".f{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,580px),1fr));gap:8px 24px}"
+    "figure{margin:12px 0;overflow-x:auto;min-width:0}figure "
     "svg{display:block;width:100%;min-width:560px;max-width:860px;height:auto}"
     "figcaption{color:var(--s);font-size:.9rem;max-width:75ch}details{margin:8px 0}summary{cursor:pointer}"
     "@media print{figure svg{filter:none}}";

@@ -90,25 +90,33 @@ static void put_text(FILE *out, const char *text)
     nt_str_done(&escaped);
 }
 
+static void put_plot(const nt_html_plots *plots, FILE *out, size_t i)
+{
+    const nt_chart *chart = &plots->chart[i];
+    fputs("<figure tabindex=0>", out);
+    fputs(nt_str_text(&plots->plot[i].picture), out);
+    fputs("<figcaption>", out);
+    if (!plots->drawn) {
+        put_text(out, chart->title);
+        fputs(", ", out);
+        put_text(out, chart->subtitle);
+        fputs(". ", out);
+    }
+    put_text(out, nt_str_text(&chart->words));
+    fputs("</figcaption></figure>\n", out);
+}
+
 void nt_html_plots_put(nt_html_plots *plots, FILE *out, nt_plot_scope scope, int of)
 {
+    bool opened = false;
     for (size_t i = 0; i < plots->count; i++) {
-        const nt_html_plot *plot = &plots->plot[i];
-        const nt_chart *chart = &plots->chart[i];
-        if (plot->kind->scope != scope || (of >= 0 && plot->of != of))
+        if (plots->plot[i].kind->scope != scope || (of >= 0 && plots->plot[i].of != of))
             continue;
-        fputs("<figure tabindex=0>", out);
-        fputs(nt_str_text(&plot->picture), out);
-        fputs("<figcaption>", out);
-        if (!plots->drawn) {
-            put_text(out, chart->title);
-            fputs(", ", out);
-            put_text(out, chart->subtitle);
-            fputs(". ", out);
-        }
-        put_text(out, nt_str_text(&chart->words));
-        fputs("</figcaption></figure>\n", out);
+        fputs(opened ? "" : "<div class=f>\n", out);
+        opened = true;
+        put_plot(plots, out, i);
     }
+    fputs(opened ? "</div>\n" : "", out);
 }
 
 void nt_html_plots_done(nt_html_plots *plots)

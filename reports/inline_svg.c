@@ -8,10 +8,9 @@
 
 #include "reports/gnuplot.h"
 
-const char nt_inline_svg_style[] =
-    "svg g.a{fill:none;color:#000;stroke:currentColor;stroke-width:1}svg g.t{stroke:none;fill:#000}"
-    "svg g.g{stroke:none;fill:#444}svg text{font:14px Helvetica,Arial,sans-serif}"
-    "svg .m{text-anchor:middle}svg .e{text-anchor:end}";
+const char nt_inline_svg_style[] = "svg g.a{fill:none;color:#000;stroke:currentColor}svg g.t{stroke:none;fill:#000}"
+                                   "svg g.g{stroke:none;fill:#444}svg text{font:14px Helvetica,Arial,sans-serif}"
+                                   "svg .m{text-anchor:middle}svg .e{text-anchor:end}";
 
 static const struct {
     const char *from, *to;

@@ -90,9 +90,9 @@ static void mark_knee(nt_chart *chart, const nt_result *r, const nt_result_group
         batch = group->problem.batch;
         if (images_per_s(group, time_ns) < KNEE_SHARE * highest)
             continue;
-        nt_series *knee = nt_chart_add(chart, NT_MARK_CHOSEN, color, "knee %s: batch %lld, %s images/s",
-                                       nt_precisions[precision].name, (long long)batch,
-                                       nt_text_count(images_per_s(group, time_ns)).s);
+        nt_series *knee =
+            nt_chart_add(chart, NT_MARK_CHOSEN, color, "knee %s: batch %lld, %s/s", nt_precisions[precision].name,
+                         (long long)batch, nt_text_count(images_per_s(group, time_ns)).s);
         nt_chart_point_add(chart, knee, (double)batch, images_per_s(group, time_ns));
         nt_str_addf(
             &chart->words,

@@ -64,6 +64,30 @@ static size_t add_trials(nt_chart *chart, const nt_result *r, int device, const 
     return count;
 }
 
+/* Short enough for two columns of a legend. */
+static void short_name(const nt_result *r, const nt_result_group *group, nt_str *out)
+{
+    const nt_problem *p = &group->problem;
+    nt_str_addf(out, "%.12s ", p->layer);
+    if (r->source.shape != NULL)
+        r->source.shape(out, p->layer, &p->shape);
+    else
+        nt_shape_print(out, &p->shape);
+    nt_str_addf(out, " b%lld %s", (long long)p->batch, nt_precisions[p->precision].name);
+}
+
+static void name_one(nt_chart *chart, const nt_result *r, const nt_result_group *group, int place, double unit)
+{
+    nt_str name = {0};
+    double time_ns = r->trial[group->best].time_ns, pct = nt_result_roof_pct(r, group, time_ns);
+    short_name(r, group, &name);
+    nt_series *chosen = nt_chart_add(chart, NT_MARK_CHOSEN, place, "%.40s: %.3g %%", nt_str_text(&name), pct);
+    nt_chart_point_add(chart, chosen, group->flop / group->bytes, nt_result_flops(group, time_ns) / unit);
+    nt_str_addf(&chart->words, " The best of %s reaches %s, %s of its roof.", group->label,
+                nt_text_flops(nt_result_flops(group, time_ns)).s, nt_text_pct(pct).s);
+    nt_str_done(&name);
+}
+
 static void name_best(nt_chart *chart, const nt_result *r, int device, const nt_plot_options *options, double unit)
 {
     int named = 0, left = 0;
@@ -72,20 +96,16 @@ static void name_best(nt_chart *chart, const nt_result *r, int device, const nt_
         if (group->device != device || group->best < 0 || group->cache != NT_COLD || isnan(group->flop) ||
             (options->group >= 0 && options->group != (int)g))
             continue;
-        double time_ns = r->trial[group->best].time_ns;
-        double pct = nt_result_roof_pct(r, group, time_ns);
-        nt_str_addf(&chart->words, " The best of %s reaches %s, %s of its roof.", group->label,
-                    nt_text_flops(nt_result_flops(group, time_ns)).s, nt_text_pct(pct).s);
-        if (named == MOST_NAMED) {
+        if (named < MOST_NAMED)
+            name_one(chart, r, group, named++, unit);
+        else
             left++;
-            continue;
-        }
-        nt_series *chosen =
-            nt_chart_add(chart, NT_MARK_CHOSEN, named++, "%.60s: %s of roof", group->label, nt_text_pct(pct).s);
-        nt_chart_point_add(chart, chosen, group->flop / group->bytes, nt_result_flops(group, time_ns) / unit);
     }
-    if (left > 0)
-        snprintf(chart->note, sizeof chart->note, "%d more winners are among the points, not named", left);
+    if (left > 0) {
+        snprintf(chart->note, sizeof chart->note, "winners of %d problems are named; those of %d more are not", named,
+                 left);
+        nt_str_addf(&chart->words, " %d more winners are among the points.", left);
+    }
 }
 
 static void titles(nt_chart *chart, const nt_result *r, int device, const char *rate)

@@ -12,6 +12,12 @@
 
 enum { MOST_RUNS = 12, MOST_PROBLEMS = 12, MOST_DEVICES = 6 };
 
+static const char *database_name(const nt_result *r)
+{
+    const char *slash = strrchr(r->source.database, '/');
+    return slash != NULL ? slash + 1 : r->source.database;
+}
+
 /* ---- budget ------------------------------------------------------------------------------------------------------ */
 
 static const char *const parts[] = {"compile", "verify", "measure", "idle"};
@@ -48,7 +54,7 @@ nt_status nt_plot_budget(const nt_result *r, const nt_plot_options *options, nt_
     (void)options;
     (void)err;
     nt_copy(chart->title, sizeof chart->title, "Where the time of each run went");
-    snprintf(chart->subtitle, sizeof chart->subtitle, "%.200s", r->source.database);
+    snprintf(chart->subtitle, sizeof chart->subtitle, "%.200s", database_name(r));
     nt_copy(chart->x.label, sizeof chart->x.label, "run");
     nt_copy(chart->y.label, sizeof chart->y.label, "time, s");
     chart->y.from = 0;
@@ -118,7 +124,8 @@ static void add_quantiles(nt_chart *chart, const nt_samples *s, const nt_result_
         double q;
         const char *name;
         int color;
-    } marks[] = {{0.9, "p90", 4}, {0.99, "p99", 1}};
+        size_t least; /* samples that it is told from */
+    } marks[] = {{0.9, "p90", 4, 10}, {0.99, "p99", 1, 100}};
     nt_series *band = nt_chart_add(chart, NT_MARK_BAND, 7, "95 %% interval of the median");
     nt_chart_range_add(chart, band, t->lo_ns / unit_ns, most, 0, most * 1.05);
     nt_chart_range_add(chart, band, t->hi_ns / unit_ns, most, 0, most * 1.05);
@@ -127,6 +134,8 @@ static void add_quantiles(nt_chart *chart, const nt_samples *s, const nt_result_
     nt_chart_point_add(chart, median, t->time_ns / unit_ns, most * 1.05);
     nt_str_addf(&chart->words, "%zu samples: median %s", s->count, nt_text_time_ns(t->time_ns).s);
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (s->count < marks[i].least)
+            continue;
         double value = nt_quantile(s->sample_ns, s->count, marks[i].q);
         nt_series *line =
             nt_chart_add(chart, NT_MARK_ROOF, marks[i].color, "%s %s", marks[i].name, nt_text_time_ns(value).s);
@@ -240,7 +249,7 @@ nt_status nt_plot_devices(const nt_result *r, const nt_plot_options *options, nt
     if (problems == 0)
         return nt_plot_nothing(err, "no problem was solved on two devices");
     nt_copy(chart->title, sizeof chart->title, "Devices against each other: best time over that of the fastest device");
-    snprintf(chart->subtitle, sizeof chart->subtitle, "%.200s", r->source.database);
+    snprintf(chart->subtitle, sizeof chart->subtitle, "%.200s", database_name(r));
     nt_copy(chart->y.label, sizeof chart->y.label, "time over the fastest (1 is best)");
     chart->y.log = true;
     chart->y.from = 0.5;
