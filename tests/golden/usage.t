@@ -20,7 +20,7 @@ $ nntune --db t.db best
 !   options come after the command; 'nntune --help' lists the commands
 = 2
 $ nntune sweep
-! nntune: sweep needs an argument: nntune sweep LAYER
+! nntune: sweep needs a layer, or --spec FILE: nntune sweep LAYER | --spec FILE
 !   for example: nntune sweep conv3x3
 = 2
 $ nntune sweep conv3x3 fc
