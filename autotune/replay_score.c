@@ -22,7 +22,6 @@ typedef struct judge {
     double *sorted;      /* times that are ok, best first, over the optimum */
     double *rank_random; /* [count] the best at its expected rank */
     size_t p_count;      /* evaluations that `p` looks at */
-    double *mean;        /* [count] scratch */
     double *column;      /* [repeats] scratch */
 } judge;
 
@@ -161,7 +160,6 @@ static void init_judge(judge *j, size_t repeats)
     }
     size_t p_count = cutoff(j);
     j->p_count = p_count < 1 ? 1 : p_count > j->count ? j->count : p_count;
-    j->mean = nt_alloc_zero(j->count, sizeof *j->mean);
     j->column = nt_alloc_zero(repeats, sizeof *j->column);
 }
 
@@ -301,6 +299,5 @@ void nt_score_runs(const nt_recorded *recorded, const nt_replay_run *runs, size_
     free(j.expected);
     free(j.sorted);
     free(j.rank_random);
-    free(j.mean);
     free(j.column);
 }

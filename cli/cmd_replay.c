@@ -13,16 +13,35 @@
 static const int default_repeats = 50, default_trials = 400;
 
 static const nt_option rows[] = {
-    {.name = "strategy", .kind = NT_OPTION_LIST, .argument = "NAME,..", .help = "strategies to replay (default: the default of sweep)"},
-    {.name = "repeats", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 1, .max = 10000,
+    {.name = "strategy",
+     .kind = NT_OPTION_LIST,
+     .argument = "NAME,..",
+     .help = "strategies to replay (default: the default of sweep)"},
+    {.name = "repeats",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 1,
+     .max = 10000,
      .help = "repeats, each afresh with a seed of its own (default 50)"},
-    {.name = "budget", .kind = NT_OPTION_BUDGET, .argument = "N|TIME",
+    {.name = "budget",
+     .kind = NT_OPTION_BUDGET,
+     .argument = "N|TIME",
      .help = "evaluations, or recorded compile and benchmark time such as 60s (default 400)"},
-    {.name = "seed", .kind = NT_OPTION_INTEGER, .argument = "N", .min = 0, .max = INT64_MAX,
+    {.name = "seed",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 0,
+     .max = INT64_MAX,
      .help = "seed of the repeats (default 1)"},
-    {.name = "in-flight", .kind = NT_OPTION_INTEGER, .argument = "K", .min = 1, .max = 256,
+    {.name = "in-flight",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "K",
+     .min = 1,
+     .max = 256,
      .help = "proposals asked for before the first is answered (default 1)"},
-    {.name = "noise", .kind = NT_OPTION_FLAG, .help = "answer with one recorded sample, drawn at random, instead of the mean"},
+    {.name = "noise",
+     .kind = NT_OPTION_FLAG,
+     .help = "answer with one recorded sample, drawn at random, instead of the mean"},
     {.name = "trace", .kind = NT_OPTION_FLAG, .help = "print a JSON line for each evaluation instead of scores"},
     {.name = NULL},
 };
@@ -69,10 +88,11 @@ static json_t *score_json(const nt_score *s)
         json_object_set_new(mean, key, real_or_null(s->mean[b]));
         json_object_set_new(median, key, real_or_null(s->median[b]));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", mean, "median", median, "within_5_pct_evaluations",
-                     real_or_null(s->within_5_evaluations), "within_5_pct_share", real_or_null(s->within_5_share),
-                     "within_1_pct_evaluations", real_or_null(s->within_1_evaluations), "within_1_pct_share",
-                     real_or_null(s->within_1_share), "p", real_or_null(s->p), "p_exact", real_or_null(s->p_exact));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mean", mean, "median", median,
+                     "within_5_pct_evaluations", real_or_null(s->within_5_evaluations), "within_5_pct_share",
+                     real_or_null(s->within_5_share), "within_1_pct_evaluations", real_or_null(s->within_1_evaluations),
+                     "within_1_pct_share", real_or_null(s->within_1_share), "p", real_or_null(s->p), "p_exact",
+                     real_or_null(s->p_exact));
 }
 
 static void print_json(const nt_recorded *recorded, const nt_strategy *strategy, const nt_score_pair *pair)
@@ -198,7 +218,8 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
         status = nt_strategy_find(names->text[i], &options.strategy, err);
     if (status != NT_OK)
         return status;
-    output o = {.table = nt_table_new("space|strategy|>25|>50|>100|>200|>400|>to 5 %|>reach|>to 1 %|>reach|>P|>P exact|>ms"),
+    output o = {.table =
+                    nt_table_new("space|strategy|>25|>50|>100|>200|>400|>to 5 %|>reach|>to 1 %|>reach|>P|>P exact|>ms"),
                 .json = nt_args_flag(args, "json"),
                 .trace = nt_args_flag(args, "trace"),
                 .noise = options.noise,
@@ -220,10 +241,11 @@ const nt_command nt_command_replay = {
     .summary = "replay search strategies on recorded spaces and score them",
     .usage = "SPACE...",
     .example = "nntune replay spaces/*.csv.gz --strategy random,exhaustive --repeats 20",
-    .description = "A recorded space holds every legal configuration of one kernel on one device with its time. The "
-                   "figures are the best time found over the optimum after 25 to 400 evaluations, mean over the repeats "
-                   "with its standard error; evaluations until within 5 and 1 percent, median, and the share of repeats "
-                   "that come so near; and two scores where 0 is random search and 1 the optimum at once.",
+    .description =
+        "A recorded space holds every legal configuration of one kernel on one device with its time. The "
+        "figures are the best time found over the optimum after 25 to 400 evaluations, mean over the repeats "
+        "with its standard error; evaluations until within 5 and 1 percent, median, and the share of repeats "
+        "that come so near; and two scores where 0 is random search and 1 the optimum at once.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_COLOR,
     .least_positional = 1,
