@@ -102,6 +102,7 @@ static nt_status parse(const char *file, const char *text, size_t bytes, json_t 
     if (json_is_object(*out))
         return NT_OK;
     json_decref(*out);
+    *out = NULL;
     return nt_fail(err, NT_USAGE, "%s: a spec is a JSON object", file);
 }
 
