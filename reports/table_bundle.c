@@ -153,16 +153,21 @@ static void add_cost(bundle *b, const nt_deploy_entry *e)
 
 static void add_entry(bundle *b, const nt_deploy_entry *e, uint32_t family)
 {
-    const part *entries = &b->part[NNTUNE_PART_ENTRY];
+    const part *steps = &b->part[NNTUNE_PART_STEP];
     uint32_t count = count_of(b, NNTUNE_PART_ENTRY);
-    nntune_file_entry last = {0};
+    nntune_file_step last = {0};
     if (count > 0)
-        memcpy(&last, entries->data + entries->bytes - sizeof last, sizeof last);
-    nntune_file_step step = {e->from_batch, e->problem.batch, e->time_ns, count, environment_of(b, e)};
+        memcpy(&last, steps->data + steps->bytes - sizeof last, sizeof last);
+    nntune_file_step step = {.from = e->from_batch,
+                             .batch = e->problem.batch,
+                             .time_ns = e->time_ns,
+                             .entry = count,
+                             .environment = environment_of(b, e),
+                             .kernel = share_text(b, e->kernel, last.kernel),
+                             .params = share_text(b, e->params_json, last.params),
+                             .source_hash = share_text(b, e->source_hash, last.source_hash),
+                             .error_prec = (float)e->error_prec};
     nntune_file_entry entry = {.family = family,
-                               .kernel = share_text(b, e->kernel, last.kernel),
-                               .params = share_text(b, e->params_json, last.params),
-                               .source_hash = share_text(b, e->source_hash, last.source_hash),
                                .plan = e->launch != NULL ? add_plan(b, e->launch) : NNTUNE_NOTHING,
                                .artefact = e->code >= 0 ? (uint32_t)e->code : NNTUNE_NOTHING,
                                .batch = e->problem.batch,

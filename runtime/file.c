@@ -137,7 +137,9 @@ static bool check_families(const nntune_file *f)
              range(f, f->family[i].first_step, f->family[i].step_count, NNTUNE_PART_STEP);
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_STEP); i++)
         ok = below(f, f->step[i].entry, NNTUNE_PART_ENTRY) &&
-             below(f, f->step[i].environment, NNTUNE_PART_ENVIRONMENT);
+             below(f, f->step[i].environment, NNTUNE_PART_ENVIRONMENT) &&
+             below(f, f->step[i].kernel, NNTUNE_PART_TEXT) && below(f, f->step[i].params, NNTUNE_PART_TEXT) &&
+             below(f, f->step[i].source_hash, NNTUNE_PART_TEXT);
     return ok && nntune_file_count(f, NNTUNE_PART_COST) == nntune_file_count(f, NNTUNE_PART_ENTRY);
 }
 
@@ -160,8 +162,7 @@ static bool check_entries(const nntune_file *f)
     bool ok = true;
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_ENTRY); i++) {
         const nntune_file_entry *e = &f->entry[i];
-        ok = below(f, e->family, NNTUNE_PART_FAMILY) && below(f, e->kernel, NNTUNE_PART_TEXT) &&
-             below(f, e->params, NNTUNE_PART_TEXT) && below(f, e->source_hash, NNTUNE_PART_TEXT) &&
+        ok = below(f, e->family, NNTUNE_PART_FAMILY) &&
              (e->plan == NNTUNE_NOTHING || below(f, e->plan, NNTUNE_PART_PLAN)) &&
              (e->artefact == NNTUNE_NOTHING || below(f, e->artefact, NNTUNE_PART_ARTEFACT));
     }

@@ -90,10 +90,12 @@ typedef struct nntune_file_step {
     int64_t from, batch;
     double time_ns;
     uint32_t entry, environment;
+    uint32_t kernel, params, source_hash; /* texts of the entry, here so that a lookup reads one place */
+    float error_prec;
 } nntune_file_step;
 
 typedef struct nntune_file_entry {
-    uint32_t family, kernel, params, source_hash;
+    uint32_t family, pad;
     uint32_t plan, artefact; /* NNTUNE_NOTHING: configuration alone */
     int64_t batch;
     double time_ns, time_lo_ns, time_hi_ns, floor_ns, error_impl, error_prec;

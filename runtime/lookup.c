@@ -62,32 +62,28 @@ static double interpolate(const nntune_file *f, const nntune_file_family *family
     return below->time_ns + share * (above->time_ns - below->time_ns);
 }
 
-static void fill(const nntune_table *table, const nntune_rank *rank, const nntune_file_step *step, nntune_match match,
-                 double expected_ns, nntune_result *out)
+static void fill(const nntune_table *table, const nntune_rank *rank, const nntune_file_family *family,
+                 const nntune_file_step *step, nntune_match match, double expected_ns, nntune_result *out)
 {
     const nntune_file *f = &table->file[rank->file];
-    const nntune_file_entry *entry = &f->entry[step->entry];
-    const nntune_file_family *family = &f->family[entry->family];
     const nntune_file_environment *environment = &f->environment[step->environment];
-    *out = (nntune_result){
-        .match = match,
-        .tier = rank->tier,
-        .stale = f->stale[step->environment],
-        .kernel = f->text + entry->kernel,
-        .params = f->text + entry->params,
-        .device = f->text + f->device[rank->device].name,
-        .driver = f->text + environment->driver,
-        .compiler = f->text + environment->compiler,
-        .source_hash = f->text + entry->source_hash,
-        .size = family->size,
-        .size_count = (int)f->group[family->group].dims,
-        .batch = step->batch,
-        .time_ns = step->time_ns,
-        .expected_ns = expected_ns,
-        .error_prec = entry->error_prec,
-        .file = rank->file,
-        .entry = step->entry,
-    };
+    out->match = match;
+    out->tier = rank->tier;
+    out->stale = f->stale[step->environment];
+    out->kernel = f->text + step->kernel;
+    out->params = f->text + step->params;
+    out->device = f->text + f->device[rank->device].name;
+    out->driver = f->text + environment->driver;
+    out->compiler = f->text + environment->compiler;
+    out->source_hash = f->text + step->source_hash;
+    out->size = family->size;
+    out->size_count = (int)f->group[family->group].dims;
+    out->batch = step->batch;
+    out->time_ns = step->time_ns;
+    out->expected_ns = expected_ns;
+    out->error_prec = (double)step->error_prec;
+    out->file = rank->file;
+    out->entry = step->entry;
 }
 
 static bool same_shape(const nntune_table *table, nntune_tier tier, const nntune_query *q, nntune_result *out)
@@ -103,11 +99,11 @@ static bool same_shape(const nntune_table *table, nntune_tier tier, const nntune
             continue;
         const nntune_file_step *step = find_step(f, family, q->batch);
         if (step->batch == q->batch) {
-            fill(table, rank, step, NNTUNE_MATCH_EXACT, step->time_ns, out);
+            fill(table, rank, family, step, NNTUNE_MATCH_EXACT, step->time_ns, out);
             return true;
         }
         if (!found)
-            fill(table, rank, step, NNTUNE_MATCH_BATCH, interpolate(f, family, q->batch), out);
+            fill(table, rank, family, step, NNTUNE_MATCH_BATCH, interpolate(f, family, q->batch), out);
         found = true;
     }
     return found;
@@ -196,7 +192,8 @@ static bool other_shape(const nntune_table *table, nntune_tier tier, const nntun
     }
     if (best.rank == NULL)
         return false;
-    fill(table, best.rank, best.step, NNTUNE_MATCH_SHAPE, best.time_ns, out);
+    const nntune_file *f = &table->file[best.rank->file];
+    fill(table, best.rank, &f->family[f->entry[best.step->entry].family], best.step, NNTUNE_MATCH_SHAPE, best.time_ns, out);
     return true;
 }
 
