@@ -34,3 +34,4 @@ asan:
 -include tests/gpu_counters.mk
 -include tests/gpu_live.mk
 -include tests/golden.mk
+-include tests/report.mk

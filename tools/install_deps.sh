@@ -1,5 +1,5 @@
 #!/bin/sh
-# install_deps.sh build|test ...: installs the Debian packages that are missing, as root or with sudo. Says nothing and does
+# install_deps.sh build|test|report ...: installs the Debian packages that are missing, as root or with sudo. Says nothing and does
 # nothing where all is there. The CUDA toolkit is never installed: it comes from NVIDIA's own installer.
 set -eu
 missing=
@@ -27,8 +27,12 @@ for what in "$@"; do
         need sqlite3 tool sqlite3
         need procps tool pgrep
         need util-linux tool setsid
+        need gnuplot-nox tool gnuplot
         ;;
-    *) echo "usage: $0 build|test ..." >&2; exit 2 ;;
+    report)
+        need chromium tool chromium
+        ;;
+    *) echo "usage: $0 build|test|report ..." >&2; exit 2 ;;
     esac
 done
 [ -n "$missing" ] || exit 0
