@@ -8,7 +8,7 @@ static const nt_gp_settings settings = {
     .aligned_levels = 4,
     .first_points = 12,
     .neighbour_period = 0,
-    .clip_quantile = 1,
+    .clip_quantile = 0.8,
     .pool_most = 4500,
     .fit_points = 128,
 };

@@ -62,9 +62,8 @@ $ nntune sweep --help
 |                             are left out; may be repeated
 |       --where EXPR          keep configurations for which EXPR is true: --where
 |                             'tile_m * tile_n >= 4096'
-|       --strategy NAME       random, exhaustive, auto, surrogate, local,
-|                             annealing, genetic, evolution, swarm (default
-|                             random)
+|       --strategy NAME       auto, random, exhaustive, surrogate, local,
+|                             annealing, genetic, evolution, swarm (default auto)
 |       --budget N|TIME       trials, or time such as 60s, 5m (default 60s), over
 |                             all problems
 |       --seed N              seed of inputs and of the strategy (default 1)

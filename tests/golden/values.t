@@ -97,7 +97,7 @@ $ nntune sweep conv3x3 --device cpu --max-error -1
 = 2
 $ nntune sweep conv3x3 --device cpu --strategy randm
 ! nntune: unknown strategy 'randm'
-!   did you mean 'random'? strategies: random, exhaustive, auto, surrogate, local, annealing, genetic, evolution, swarm
+!   did you mean 'random'? strategies: auto, random, exhaustive, surrogate, local, annealing, genetic, evolution, swarm
 = 2
 $ nntune sweep conv3x3 --device cpu --param block_x
 ! nntune: --param: 'block_x' is not NAME=VALUE,..

@@ -2,13 +2,13 @@
 # --reuse takes over equal trials, marked. Without either, a run measures anew.
 . "$TESTS/process_lib.sh"
 sweep() { "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --seed 5 --db t.db "$@"; }
-sweep --budget 40 --resume > out 2> err
+sweep --strategy random --budget 40 --resume > out 2> err
 grep -q 'nothing to resume' err || fail "no word that there was nothing to resume: $(cat err)"
 equal trials "$(count t.db 'select count(*) from trials')" 40
-sweep --budget 40 > out
+sweep --strategy random --budget 40 > out
 equal "runs measure anew" "$(count t.db 'select count(*) from trials')" 80
 equal "reused without --reuse" "$(count t.db 'select count(*) from trials where reused')" 0
-sweep --budget 60 --reuse > out
+sweep --strategy random --budget 60 --reuse > out
 at_least "reused" "$(count t.db 'select count(*) from trials where reused')" "$(count t.db "select count(*) from trials where run = 1 and outcome = 'ok'")"
 grep -q 'reused from earlier runs' out || fail "reuse is not mentioned"
 equal "same strategy, same configurations" "$(count t.db "select count(*) from (select kernel, params from trials where run = 1 except select kernel, params from trials where run = 2)")" 0

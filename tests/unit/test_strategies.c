@@ -250,10 +250,11 @@ static void test_find(void **state)
     assert_ptr_equal(strategy, &nt_strategy_exhaustive);
     assert_int_equal(nt_strategy_find(NULL, &strategy, &err), NT_OK);
     assert_ptr_equal(strategy, nt_strategies[0]);
+    assert_ptr_equal(strategy, &nt_strategy_auto);
     assert_int_equal(nt_strategy_find("randon", &strategy, &err), NT_USAGE);
     assert_null(strategy);
     assert_string_equal(err.what, "unknown strategy 'randon'");
-    assert_non_null(strstr(err.hint, "did you mean 'random'? strategies: random, exhaustive"));
+    assert_non_null(strstr(err.hint, "did you mean 'random'? strategies: auto, random, exhaustive"));
     assert_int_equal(nt_strategy_find("", &strategy, NULL), NT_USAGE);
     for (int i = 0; i < nt_strategy_count; i++)
         nt_strategies[i]->destroy(NULL);
