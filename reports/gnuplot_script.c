@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/gnuplot.h"
+#include "reports/gnuplot_axis.h"
 
 /* Okabe and Ito's colours, told apart by people with any colour vision; marks and dashes differ as well. */
 static const char *const colors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -65,167 +66,6 @@ void nt_gnuplot_data(nt_str *out, const nt_chart *chart)
     }
 }
 
-/* ---- axes -------------------------------------------------------------------------------------------------------- */
-
-typedef struct extent {
-    double from, to;
-} extent;
-
-static void include(extent *e, const nt_axis *axis, double value)
-{
-    if (!isfinite(value) || (axis->log && value <= 0))
-        return;
-    e->from = fmin(e->from, value);
-    e->to = fmax(e->to, value);
-}
-
-/* Which of a point's numbers lie on an axis depends on its mark. */
-static extent extent_of(const nt_chart *chart, const nt_axis *axis)
-{
-    extent e = {HUGE_VAL, -HUGE_VAL};
-    for (size_t s = 0; s < chart->count; s++) {
-        const nt_series *series = &chart->series[s];
-        bool is_x = axis == &chart->x;
-        if (!is_x && series->second != (axis == &chart->y2))
-            continue;
-        for (size_t i = 0; i < series->count; i++) {
-            const nt_chart_point *p = &series->point[i];
-            double half = series->mark == NT_MARK_BARS ? series->width / 2 : 0;
-            include(&e, axis, is_x ? p->x - half : p->y);
-            include(&e, axis, is_x ? p->x + half : p->y);
-            if (!is_x && (series->mark == NT_MARK_BAND || series->mark == NT_MARK_INTERVAL))
-                include(&e, axis, p->lo), include(&e, axis, p->hi);
-        }
-    }
-    return e;
-}
-
-static void add_tick(nt_str *out, const char *text, double at, bool *first)
-{
-    nt_str_add(out, *first ? "" : ", ");
-    nt_gnuplot_quote(out, text);
-    nt_str_addf(out, " %.8g", at);
-    *first = false;
-}
-
-static void tick_text(char text[32], double value)
-{
-    static const struct {
-        double from, unit;
-        const char *suffix;
-    } steps[] = {{1e9, 1e9, " G"}, {1e6, 1e6, " M"}, {1e4, 1e3, " k"}};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (value >= steps[i].from) {
-            snprintf(text, 32, "%.4g%s", value / steps[i].unit, steps[i].suffix);
-            return;
-        }
-    snprintf(text, 32, "%.4g", value);
-}
-
-/* More ticks to a decade, the fewer decades there are. */
-static void log_ticks(nt_str *out, extent e)
-{
-    static const double few[] = {1}, some[] = {1, 2, 5}, many[] = {1, 1.5, 2, 3, 4, 5, 7},
-                        most[] = {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9};
-    double decades = log10(e.to / e.from);
-    const double *mantissa = decades > 4 ? few : decades > 1.5 ? some : decades > 0.5 ? many : most;
-    size_t count = decades > 4 ? 1 : decades > 1.5 ? 3 : decades > 0.5 ? 7 : 20;
-    bool first = true;
-    nt_str_add(out, "(");
-    for (double decade = pow(10, floor(log10(e.from))); decade <= e.to; decade *= 10)
-        for (size_t i = 0; i < count; i++) {
-            char text[32];
-            double at = decade * mantissa[i];
-            tick_text(text, at);
-            if (at >= e.from && at <= e.to)
-                add_tick(out, text, at, &first);
-        }
-    nt_str_add(out, ")");
-}
-
-static void category_ticks(nt_str *out, const nt_axis *axis, bool sloping)
-{
-    bool first = true;
-    nt_str_add(out, sloping ? "rotate by -28 left (" : "(");
-    for (size_t i = 0; i < axis->categories; i++)
-        add_tick(out, axis->category[i], (double)i, &first);
-    nt_str_add(out, ")");
-}
-
-/* A tick where each batch stands. */
-static void point_ticks(nt_str *out, const nt_chart *chart)
-{
-    double seen[64];
-    size_t count = 0;
-    bool first = true;
-    nt_str_add(out, "(");
-    for (size_t s = 0; s < chart->count; s++)
-        for (size_t i = 0; i < chart->series[s].count; i++) {
-            double x = chart->series[s].point[i].x;
-            bool known = count == sizeof seen / sizeof seen[0];
-            for (size_t j = 0; j < count && !known; j++)
-                known = seen[j] == x;
-            if (known)
-                continue;
-            char text[32];
-            snprintf(text, sizeof text, "%g", x);
-            add_tick(out, text, seen[count++] = x, &first);
-        }
-    nt_str_add(out, ")");
-}
-
-static extent padded(const nt_axis *axis, extent e)
-{
-    if (axis->categories > 0)
-        return (extent){-0.6, (double)axis->categories - 0.4};
-    if (!(e.to >= e.from))
-        return axis->log ? (extent){0.1, 10} : (extent){0, 1};
-    double pad = axis->log ? 0 : fmax((e.to - e.from) * 0.06, fabs(e.to) * 0.002);
-    extent out = axis->log ? (extent){e.from / pow(e.to / e.from, 0.06) / 1.02, e.to * pow(e.to / e.from, 0.06) * 1.02}
-                           : (extent){e.from - pad, e.to + pad};
-    if (!isnan(axis->from))
-        out.from = axis->from;
-    if (!isnan(axis->to))
-        out.to = axis->to;
-    if (!isnan(axis->from) && isnan(axis->to) && !axis->log)
-        out.to = e.to * 1.12; /* room for words above bars */
-    return out;
-}
-
-static size_t longest(const nt_axis *axis)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < axis->categories; i++)
-        length = strlen(axis->category[i]) > length ? strlen(axis->category[i]) : length;
-    return length;
-}
-
-static bool is_sloping(const nt_axis *x)
-{
-    return longest(x) * x->categories > 90;
-}
-
-static void add_axis(nt_str *out, const nt_chart *chart, const nt_axis *axis, const char *name)
-{
-    extent e = padded(axis, extent_of(chart, axis));
-    bool is_x = axis == &chart->x;
-    nt_str_addf(out, "set %slabel ", name);
-    nt_gnuplot_quote(out, axis->label);
-    nt_str_addf(out, "\nset %srange [%.8g:%.8g]\n", name, e.from, e.to);
-    if (axis->log)
-        nt_str_addf(out, "set logscale %s\n", name);
-    nt_str_addf(out, "set %stics ", name);
-    if (axis->categories > 0)
-        category_ticks(out, axis, is_x && is_sloping(axis));
-    else if (axis->powers)
-        point_ticks(out, chart);
-    else if (axis->log)
-        log_ticks(out, e);
-    else
-        nt_str_add(out, "autofreq");
-    nt_str_add(out, is_x || axis == &chart->y ? " nomirror\n" : "\n");
-}
-
 /* ---- series ------------------------------------------------------------------------------------------------------ */
 
 /* @c color, @p mark, @o hollow mark, @d dashes, @s dashes of the right-hand axis, @h half the width of bars. */
@@ -237,8 +77,7 @@ static const char *const clause[NT_MARK_COUNT] = {
     [NT_MARK_BAND] = "using 1:3:4 with filledcurves fc rgb '@c' fs transparent solid 0.25 noborder",
     [NT_MARK_INTERVAL] = "using 1:2:3:4 with yerrorbars pt 1 ps 0.1 lw 2 lc rgb '@c'",
     [NT_MARK_CHOSEN] = "using 1:2 with points pt @o ps 1.7 lw 2.5 lc rgb '#000000'",
-    [NT_MARK_BARS] = "using 1:2:($1-@h):($1+@h):3:2 with boxxyerror fc rgb '@c' fs solid 0.85 border rgb "
-                     "'#333333'",
+    [NT_MARK_BARS] = "using 1:2:($1-@h):($1+@h):3:2 with boxxyerror fc rgb '@c' fs solid 0.85 border rgb '#333333'",
     [NT_MARK_CELLS] = "using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror lc palette fs solid 1 noborder",
     [NT_MARK_DENSITY] = "using 1:2:3 with points pt 5 ps 0.8 lc palette",
     [NT_MARK_TAGS] = "using 1:2:5 with labels offset 0,0.9",
@@ -313,7 +152,7 @@ static void add_colors(nt_str *out, const nt_chart *chart)
         nt_str_add(out, "\n");
         if (high > low * 4) {
             nt_str_add(out, "set logscale cb\nset cbtics ");
-            log_ticks(out, (extent){low, high});
+            nt_gnuplot_log_ticks(out, low, high);
             nt_str_add(out, "\n");
         }
     }
@@ -374,7 +213,7 @@ static void add_key(nt_str *out, const nt_chart *chart)
     size_t columns = (size_t)(740 / (9.8 * (double)length + 50));
     columns = columns < 1 ? 1 : columns > 4 ? 4 : columns;
     size_t rows = (names + columns - 1) / columns;
-    bool sloping = is_sloping(&chart->x);
+    bool sloping = nt_axis_is_sloping(&chart->x);
     nt_str_addf(out, "set key at screen 0.5,0.01 center bottom horizontal maxcols %zu samplen 2\n", columns);
     nt_str_addf(out, "set bmargin %.3g\nset border lc rgb '#444444'\n", (sloping ? 8 : 3.4) + 1.1 * (double)rows);
 }
@@ -385,10 +224,10 @@ void nt_gnuplot_body(nt_str *out, const nt_chart *chart, const char *data)
     add_titles(out, chart);
     add_key(out, chart);
     nt_str_add(out, grid ? "unset grid\n" : "set grid back lc rgb '#dddddd' lt 1 lw 0.5\n");
-    add_axis(out, chart, &chart->x, "x");
-    add_axis(out, chart, &chart->y, "y");
+    nt_gnuplot_axis(out, chart, &chart->x, "x");
+    nt_gnuplot_axis(out, chart, &chart->y, "y");
     if (chart->y2.label[0] != '\0')
-        add_axis(out, chart, &chart->y2, "y2");
+        nt_gnuplot_axis(out, chart, &chart->y2, "y2");
     add_colors(out, chart);
     nt_str_add(out, "plot ");
     add_series(out, chart, data, true);

@@ -2,6 +2,8 @@
  * its style, keeps the definitions of marks of the first picture, and has no blanks between elements. */
 #include "reports/inline_svg.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,12 +90,14 @@ static nt_status write_all(int fd, const nt_str *text)
 
 nt_status nt_inline_svg_draw(nt_inline_svg *out, const nt_chart *charts, size_t count, nt_error *err)
 {
-    char path[] = "/tmp/nntune-plot-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char path[512];
+    snprintf(path, sizeof path, "%.480s/nntune-plot-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
     nt_str script = {0};
     *out = (nt_inline_svg){.first = true};
     int fd = mkstemp(path);
     if (fd < 0)
-        return nt_fail(err, NT_IO, "cannot write a script in /tmp");
+        return nt_fail(err, NT_IO, "cannot make %s: %s", path, strerror(errno));
     whole_script(&script, charts, count);
     const char *const arguments[] = {path, NULL};
     nt_status status = write_all(fd, &script) == NT_OK ? NT_OK : nt_fail(err, NT_IO, "cannot write %s", path);

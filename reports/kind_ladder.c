@@ -192,6 +192,8 @@ static void describe(nt_chart *chart, const nt_result_group *group, const nt_res
 {
     nt_str_addf(&chart->words, " %s takes %s", nt_precisions[group->problem.precision].name,
                 nt_text_time_ns(t->time_ns).s);
+    if (isfinite(t->lo_ns) && isfinite(t->hi_ns))
+        nt_str_addf(&chart->words, " (%s..%s)", nt_text_time_ns(t->lo_ns).s, nt_text_time_ns(t->hi_ns).s);
     if (!isnan(t->error_prec))
         nt_str_addf(&chart->words, " with an error of %.2g against fp64", t->error_prec);
     nt_str_add(&chart->words, ".");
@@ -236,6 +238,23 @@ static void add_precisions(nt_chart *chart, const nt_result *r, const nt_result_
     nt_chart_point_add(chart, chosen, fastest_at, fastest);
 }
 
+/* An interval far beyond the bars, of a disturbed machine, leaves the picture at its top instead of flattening them. */
+static void bound_intervals(nt_chart *chart)
+{
+    double bar = 0, interval = 0;
+    for (size_t s = 0; s < chart->count; s++)
+        for (size_t i = 0; i < chart->series[s].count; i++) {
+            if (chart->series[s].mark == NT_MARK_BARS)
+                bar = fmax(bar, chart->series[s].point[i].y);
+            if (chart->series[s].mark == NT_MARK_INTERVAL)
+                interval = fmax(interval, chart->series[s].point[i].hi);
+        }
+    if (interval <= bar * 1.6)
+        return;
+    chart->y.to = bar * 1.6;
+    nt_copy(chart->note, sizeof chart->note, "an interval reaches beyond the picture");
+}
+
 nt_status nt_plot_precision(const nt_result *r, const nt_plot_options *options, nt_chart *chart, nt_error *err)
 {
     const nt_result_group *of = family(r, options, true);
@@ -250,6 +269,7 @@ nt_status nt_plot_precision(const nt_result *r, const nt_plot_options *options, 
     chart->y2.log = true;
     nt_str_addf(&chart->words, "Best times of %s by precision.", chart->subtitle);
     add_precisions(chart, r, of, unit);
+    bound_intervals(chart);
     for (int p = 0; p < NT_PRECISION_COUNT; p++) {
         const nt_result_group *group = of_precision(r, of, p);
         if (group != NULL)

@@ -81,6 +81,10 @@ typedef struct nt_result {
 nt_status nt_result_read(nt_result *out, const nt_report_source *source, const nt_result_filter *filter, nt_error *err);
 void nt_result_done(nt_result *result);
 
+/* Winner, rule of thumb and vendor of each group, from its trials alone; then a winner that the database names. */
+void nt_result_choose(nt_result *result);
+void nt_result_mark_best(nt_result *result, int64_t trial);
+
 /* The name of a kernel of a vendor's library. */
 bool nt_result_is_vendor(const char *kernel);
 
