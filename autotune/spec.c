@@ -61,8 +61,8 @@ static nt_status read_head(nt__reader *r, const json_t *root)
  * file, by which children know that they read the same. Another value of a parameter changes the second alone. */
 static void make_hashes(nt__reader *r, const json_t *root, const char *text)
 {
-    static const char *const shaping[] = {"arguments", "tolerance", "kernels", "reference", "precision", "defines",
-                                          "compiler_options"};
+    static const char *const shaping[] = {"arguments", "tolerance", "kernels",         "reference",
+                                          "precision", "defines",   "compiler_options"};
     nt_spec *spec = r->spec;
     json_t *part = json_object();
     for (size_t i = 0; i < sizeof shaping / sizeof shaping[0]; i++)
@@ -82,9 +82,8 @@ static void make_hashes(nt__reader *r, const json_t *root, const char *text)
 
 static nt_status read_own(nt__reader *r, const json_t *root, const char *text)
 {
-    static nt_status (*const parts[])(nt__reader *, const json_t *) = {read_head, nt__spec_read_params,
-                                                                       nt__spec_read_arguments, nt__spec_read_launches,
-                                                                       nt__spec_read_source};
+    static nt_status (*const parts[])(nt__reader *, const json_t *) = {
+        read_head, nt__spec_read_params, nt__spec_read_arguments, nt__spec_read_launches, nt__spec_read_source};
     nt_status status = NT_OK;
     for (size_t i = 0; status == NT_OK && i < sizeof parts / sizeof parts[0]; i++)
         status = parts[i](r, root);
@@ -110,8 +109,10 @@ static nt_status read_root(nt__reader *r, json_t *root, const char *text)
 {
     bool t1 = json_object_get(root, "KernelSpecification") != NULL;
     if (!t1 && json_object_get(root, "nntune_spec") == NULL) {
-        nt_fail(r->err, NT_USAGE, "%s is neither a spec of nntune (no key 'nntune_spec') nor T1 (no key "
-                "'KernelSpecification')", r->file);
+        nt_fail(r->err, NT_USAGE,
+                "%s is neither a spec of nntune (no key 'nntune_spec') nor T1 (no key "
+                "'KernelSpecification')",
+                r->file);
         return nt_hint(r->err, "docs/SPEC.md shows how a spec is written");
     }
     r->spec->is_t1 = t1;
@@ -139,7 +140,7 @@ nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err)
     char *absolute = NULL, *text = NULL;
     size_t bytes = 0;
     json_t *root = NULL;
-    nt_error local;
+    nt_error local = {0};
     *out = NULL;
     nt__reader r = {.file = path, .err = err != NULL ? err : &local};
     nt_status status = open_file(path, &absolute, &text, &bytes, r.err);

@@ -1,9 +1,9 @@
 /* spec.h: a kernel of the user's own, described by a JSON file: what docs/SPEC.md explains.
  *
- * Loading a file makes a layer "user:NAME" and a kernel row for it and adds both to the registry, so that everything else
- * (space, pruning, compiling, storing) works as for our own layers. The coordinator and its children load the same file;
- * `hash` tells them that it is the same. What is particular to such a kernel is its buffers, which are named by the
- * file: buffer i has the role NT_ROLE_USER + i. */
+ * Loading a file makes a layer "user:NAME" and a kernel row for it and adds both to the registry, so that everything
+ * else (space, pruning, compiling, storing) works as for our own layers. The coordinator and its children load the same
+ * file; `hash` tells them that it is the same. What is particular to such a kernel is its buffers, which are named by
+ * the file: buffer i has the role NT_ROLE_USER + i. */
 #ifndef NT_SPEC_H
 #define NT_SPEC_H
 
@@ -44,14 +44,14 @@ typedef struct nt_spec_argument {
     char *symbol; /* constant memory or global variable that gets the buffer's contents; NULL: an argument */
     nt_spec_fill fill;
     double low, high, constant;
-    char *file;       /* absolute path of a FILE fill */
-    char *reference;  /* absolute path of what it must hold afterwards; NULL */
+    char *file;      /* absolute path of a FILE fill */
+    char *reference; /* absolute path of what it must hold afterwards; NULL */
     double absolute, relative;
 } nt_spec_argument;
 
 /* One launch. */
 typedef struct nt_spec_launch {
-    char *entry; /* with {expressions} */
+    char *entry;                                /* with {expressions} */
     nt_expr *grid[3], *block[3], *shared_bytes; /* NULL: 1, 1, 0 */
     int argument[NT_MAX_ARGS], argument_count;
 } nt_spec_launch;
@@ -82,8 +82,8 @@ typedef struct nt_spec {
     nt_expr_value values_of[NT_MAX_PARAMS]; /* each parameter's values as a list */
 
     char *source, *identity; /* the text to compile; a comment with the hash of all that shapes results */
-    char *options; /* with {expressions} */
-    char *plain_options; /* -D and -I alone: for a reference in another language */
+    char *options;           /* with {expressions} */
+    char *plain_options;     /* -D and -I alone: for a reference in another language */
     nt_spec_argument argument[NT_SPEC_ARGUMENTS];
     int argument_count, buffer_count;
     nt_spec_launch launch[NT_SPEC_KERNELS];
@@ -102,8 +102,8 @@ typedef struct nt_spec {
     size_t owned_count, owned_capacity;
 } nt_spec;
 
-/* Reads a spec (its own format or T1) and adds its layer and kernel. The same file again, unchanged, gives the one there
- * is. NT_USAGE names the file and the key. *out lives until nt_spec_forget_all. */
+/* Reads a spec (its own format or T1) and adds its layer and kernel. The same file again, unchanged, gives the one
+ * there is. NT_USAGE names the file and the key. *out lives until nt_spec_forget_all. */
 nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err);
 /* The same for a child that must find what its coordinator found: NT_FAILED when the contents have another hash. */
 nt_status nt_spec_load_same(const char *path, const char *hash, nt_error *err);
@@ -124,9 +124,8 @@ nt_status nt_spec_expected(const nt_spec *spec, int argument, int64_t count, dou
 void nt_spec_to_double(const nt_spec_type *type, const void *from, int64_t count, double *to);
 
 /* The reference as something to compile and launch on a device of kind request->kind: NT_DEVICE_CPU for OF_C, the
- * kernel's own for OF_CONFIG and OF_CUDA. The texts of the request live as long as `options` and `source`. */
+ * kernel's own for OF_CONFIG and OF_CUDA. The texts of the request live as long as `text` and `source`. */
 nt_status nt_spec_reference_plan(const nt_spec *spec, const nt_problem *problem, const nt_device_info *device,
-                                 nt_compile_request *request, nt_str *options, char **source, nt_plan *plan,
-                                 nt_error *err);
+                                 nt_compile_request *request, nt_str *text, char **source, nt_plan *out, nt_error *err);
 
 #endif

@@ -48,8 +48,8 @@ static nt_status get_fill(const nt__reader *r, const json_t *json, const char *w
     char path[NT__WHERE];
     int fill;
     bool integer = a->type->is_integer;
-    nt_status status = nt__spec_get_choice(r, json, where, "fill", fills, integer ? NT_SPEC_UNIFORM : NT_SPEC_NORMAL,
-                                           &fill);
+    nt_status status =
+        nt__spec_get_choice(r, json, where, "fill", fills, integer ? NT_SPEC_UNIFORM : NT_SPEC_NORMAL, &fill);
     if (status == NT_OK)
         status = nt__spec_get_number(r, json, where, "low", integer ? fmax(a->type->low, -100) : -1, &a->low);
     if (status == NT_OK)
@@ -136,8 +136,8 @@ static nt_status read_scalar(nt__reader *r, const json_t *json, const char *wher
         status = nt__spec_get_expr(r, json_object_get(json, "value"), nt__spec_path(path, sizeof path, where, "value"),
                                    r->spec->symbol_count, &a->value);
     if (status == NT_OK && a->type->bytes < 4 && !a->type->is_integer)
-        status = nt__spec_fail(r, where, "scalars of type %s are not possible; pass f32 or a buffer of one",
-                               a->type->name);
+        status =
+            nt__spec_fail(r, where, "scalars of type %s are not possible; pass f32 or a buffer of one", a->type->name);
     return status;
 }
 

@@ -177,7 +177,7 @@ static void fill_random(const nt_spec_argument *a, uint64_t seed, int64_t count,
     double span = a->high - a->low + (a->type->is_integer ? 1 : 0);
     for (int64_t first = 0; first < count; first += PART) {
         size_t n = count - first < PART ? (size_t)(count - first) : PART;
-        nt_random_fill(fill, seed, (uint64_t)(STREAM + a->buffer), (size_t)first, part, n);
+        nt_random_fill(fill, seed, STREAM + (uint64_t)a->buffer, (size_t)first, part, n);
         for (size_t i = 0; i < n; i++) {
             double value = (double)part[i];
             if (a->fill == NT_SPEC_UNIFORM)

@@ -14,14 +14,17 @@ void nt__spec_scope(const nt_spec *spec, const nt_shape *sizes, const nt_config 
 {
     int at = 0;
     for (int i = 0; i < spec->param_count; i++)
-        values[at++] = config == NULL ? spec->values_of[i]
-                                      : nt_expr_of_value(nt_param_value(&spec->param[i], config->index[i]));
+        values[at++] =
+            config == NULL ? spec->values_of[i] : nt_expr_of_value(nt_param_value(&spec->param[i], config->index[i]));
     for (int i = 0; i < spec->sizes.count; i++)
         values[at++] = nt_expr_of_int(nt_shape_get(sizes, spec->sizes.dim[i].key));
     const nt_device_info *d = device;
-    const int64_t limits[] = {d ? d->smem_per_block_bytes : NT_UNKNOWN, d ? d->max_threads_per_block : NT_UNKNOWN,
-                              d ? d->regs_per_block : NT_UNKNOWN,       d ? d->regs_per_sm : NT_UNKNOWN,
-                              d ? d->warp_size : NT_UNKNOWN,            d ? d->sm_count : NT_UNKNOWN,
+    const int64_t limits[] = {d ? d->smem_per_block_bytes : NT_UNKNOWN,
+                              d ? d->max_threads_per_block : NT_UNKNOWN,
+                              d ? d->regs_per_block : NT_UNKNOWN,
+                              d ? d->regs_per_sm : NT_UNKNOWN,
+                              d ? d->warp_size : NT_UNKNOWN,
+                              d ? d->sm_count : NT_UNKNOWN,
                               d ? d->compute_capability : NT_UNKNOWN};
     for (size_t i = 0; at < spec->symbol_count; i++)
         values[at++] = nt_expr_of_int(limits[i]);

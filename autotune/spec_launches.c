@@ -1,4 +1,5 @@
-/* spec_launches.c: the kernels of a spec in the order in which they are launched, and the reference they must agree with. */
+/* spec_launches.c: the kernels of a spec in the order in which they are launched, and the reference they must agree
+ * with. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,8 @@ static nt_status unknown_argument(const nt__reader *r, const char *where, const 
     return NT_USAGE;
 }
 
-/* Names of arguments; without a list all in their order. A kernel has its symbols without being passed them; a reference
- * in C is passed them too. */
+/* Names of arguments; without a list all in their order. A kernel has its symbols without being passed them; a
+ * reference in C is passed them too. */
 static nt_status get_arguments(const nt__reader *r, const json_t *json, const char *where, bool symbols,
                                nt_spec_launch *out)
 {
@@ -75,8 +76,8 @@ static nt_status get_arguments(const nt__reader *r, const json_t *json, const ch
     return status;
 }
 
-static nt_status read_launch(const nt__reader *r, const json_t *json, const char *where, bool cuda,
-                             bool reference, nt_spec_launch *out)
+static nt_status read_launch(const nt__reader *r, const json_t *json, const char *where, bool cuda, bool reference,
+                             nt_spec_launch *out)
 {
     char path[NT__WHERE];
     const char *entry;
@@ -195,12 +196,13 @@ static nt_status read_config(nt__reader *r, const json_t *values)
     nt_spec *spec = r->spec;
     json_t *all = nt_json_config(spec->param, &spec->reference_config);
     nt_error why = {0};
-    nt_status status = json_is_object(values) ? NT_OK
-                                              : nt__spec_fail(r, "reference.configuration",
-                                                              "must be an object of parameter and value");
+    nt_status status = json_is_object(values)
+                           ? NT_OK
+                           : nt__spec_fail(r, "reference.configuration", "must be an object of parameter and value");
     if (status == NT_OK)
         json_object_update(all, (json_t *)values);
-    if (status == NT_OK && nt_json_to_config(all, spec->param, spec->param_count, &spec->reference_config, &why) != NT_OK)
+    if (status == NT_OK &&
+        nt_json_to_config(all, spec->param, spec->param_count, &spec->reference_config, &why) != NT_OK)
         status = nt__spec_fail(r, "reference.configuration", "%s", why.what);
     json_decref(all);
     return status;
@@ -234,14 +236,16 @@ static nt_status read_reference(nt__reader *r, const json_t *root)
         return nt__spec_fail(r, "reference",
                              "is missing: a C function, a CUDA kernel, files, or a configuration of the kernel itself "
                              "such as {\"configuration\": {}}");
-    nt_status status =
-        nt__spec_keys(r, json, "reference", "language,sources,entry,grid,block,shared_bytes,arguments,files,configuration");
+    nt_status status = nt__spec_keys(r, json, "reference",
+                                     "language,sources,entry,grid,block,shared_bytes,arguments,files,configuration");
     const json_t *files = json_object_get(json, "files"), *config = json_object_get(json, "configuration");
     if (status != NT_OK)
         return status;
     if ((files != NULL) + (config != NULL) + (json_object_get(json, "entry") != NULL) != 1)
         return nt__spec_fail(r, "reference", "needs one of entry, files and configuration");
-    return files != NULL ? read_files(r, files) : config != NULL ? read_config(r, config) : read_reference_kernel(r, json);
+    return files != NULL    ? read_files(r, files)
+           : config != NULL ? read_config(r, config)
+                            : read_reference_kernel(r, json);
 }
 
 nt_status nt__spec_read_launches(nt__reader *r, const json_t *root)

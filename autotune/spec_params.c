@@ -17,8 +17,8 @@ static bool is_name(const char *text)
     return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
 }
 
-static const char *const limit_names[] = {"smem_per_block", "max_threads", "regs_per_block", "regs_per_sm",
-                                          "warp_size",      "sm_count",    "cc"};
+static const char *const limit_names[] = {"smem_per_block", "max_threads", "regs_per_block", "regs_per_sm", "warp_size",
+                                          "sm_count",       "cc"};
 
 static nt_status check_name(const nt__reader *r, const char *where, const char *name)
 {
@@ -52,8 +52,7 @@ static nt_status read_sizes(nt__reader *r, const json_t *root)
         if (status != NT_OK)
             return status;
         if (strlen(key) >= sizeof spec->sizes.dim[0].key)
-            return nt__spec_fail(r, where, "the name has more than %zu characters",
-                                 sizeof spec->sizes.dim[0].key - 1);
+            return nt__spec_fail(r, where, "the name has more than %zu characters", sizeof spec->sizes.dim[0].key - 1);
         if (!json_is_integer(value) || json_integer_value(value) < 1)
             return nt__spec_fail(r, where, "must be a whole number of 1 or more");
         nt_copy(spec->sizes.dim[spec->sizes.count].key, sizeof spec->sizes.dim[0].key, key);
@@ -282,8 +281,7 @@ static nt_status read_constraints(nt__reader *r, const json_t *root)
         return NT_OK;
     if (!json_is_array(list) || json_array_size(list) > MOST_CONSTRAINTS)
         return nt__spec_fail(r, "constraints", "must be a list of at most %d expressions", MOST_CONSTRAINTS);
-    r->spec->constraint =
-        nt__spec_keep(r->spec, nt_alloc_zero(json_array_size(list) + 1, sizeof *r->spec->constraint));
+    r->spec->constraint = nt__spec_keep(r->spec, nt_alloc_zero(json_array_size(list) + 1, sizeof *r->spec->constraint));
     nt_status status = NT_OK;
     for (size_t i = 0; status == NT_OK && i < json_array_size(list); i++)
         status = read_constraint(r, json_array_get(list, i), (int)i);

@@ -63,7 +63,8 @@ json_t *nt__spec_of_t1(nt__reader *r, const char *text);
 
 /* ---- evaluation ---- */
 enum { NT__VALUES = NT_SPEC_SYMBOLS };
-/* Values of all symbols; `device` may be NULL (limits unknown), `config` too (each parameter is the list of its values). */
+/* Values of all symbols; `device` may be NULL (limits unknown), `config` too (each parameter is the list of its
+ * values). */
 void nt__spec_scope(const nt_spec *spec, const nt_shape *sizes, const nt_config *config, const nt_device_info *device,
                     nt_expr_value values[NT__VALUES]);
 /* A whole number in [least, most]. */
@@ -78,8 +79,8 @@ nt_status nt__spec_expand(const nt_spec *spec, const char *text, const nt_expr_v
 /* ---- rows ---- */
 nt_status nt__spec_register(nt_spec *spec, nt_error *err); /* fills layer and kernel and adds them */
 void nt__spec_free(nt_spec *spec);
-nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, const nt_expr_value *values,
-                         nt_stage *out, nt_error *err);
+nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, const nt_expr_value *values, nt_stage *out,
+                         nt_error *err);
 /* Name of the generated C function that calls launch i, or the reference (-1). */
 void nt__spec_call_name(const nt_spec_launch *launch, int index, char *out, size_t capacity);
 

@@ -1,5 +1,5 @@
-/* spec_rows.c: the layer and the kernel that a spec is to everybody else. Rows know their problem and not their spec, so
- * a spec is found by the problem's layer, and where there is no problem yet, by its slot. */
+/* spec_rows.c: the layer and the kernel that a spec is to everybody else. Rows know their problem and not their spec,
+ * so a spec is found by the problem's layer, and where there is no problem yet, by its slot. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,10 +46,10 @@ static const nt_spec *slot[SLOTS];
 static int slot_count;
 
 #define SLOT_MAP(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-#define X(i)                                                                          \
-    static nt_status parse_##i(const char *text, nt_shape *out, nt_error *err)        \
-    {                                                                                 \
-        return parse_sizes(slot[i], text, out, err);                                  \
+#define X(i)                                                                   \
+    static nt_status parse_##i(const char *text, nt_shape *out, nt_error *err) \
+    {                                                                          \
+        return parse_sizes(slot[i], text, out, err);                           \
     }
 SLOT_MAP(X)
 #undef X
@@ -171,8 +171,7 @@ static nt_status extent_of(const nt_expr *const *expr, const char *what, const n
 {
     for (int i = 0; i < 3; i++) {
         int64_t size = 1;
-        nt_status status =
-            expr[i] != NULL ? nt__spec_eval_int(expr[i], values, what, 1, most[i], &size, err) : NT_OK;
+        nt_status status = expr[i] != NULL ? nt__spec_eval_int(expr[i], values, what, 1, most[i], &size, err) : NT_OK;
         if (status != NT_OK)
             return status;
         out[i] = (uint32_t)size;
@@ -180,8 +179,8 @@ static nt_status extent_of(const nt_expr *const *expr, const char *what, const n
     return NT_OK;
 }
 
-nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, const nt_expr_value *values,
-                         nt_stage *out, nt_error *err)
+nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, const nt_expr_value *values, nt_stage *out,
+                         nt_error *err)
 {
     static const int64_t grid_most[] = {INT32_MAX, 65535, 65535}, block_most[] = {1024, 1024, 64};
     static const int64_t items_most[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -189,8 +188,8 @@ nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, cons
     uint32_t grid[3], block[3];
     int64_t shared = 0;
     nt_str entry = {0};
-    nt_status status = extent_of((const nt_expr *const *)launch->grid, "grid", values, cuda ? grid_most : items_most,
-                                 grid, err);
+    nt_status status =
+        extent_of((const nt_expr *const *)launch->grid, "grid", values, cuda ? grid_most : items_most, grid, err);
     if (status == NT_OK)
         status = extent_of((const nt_expr *const *)launch->block, "block", values, block_most, block, err);
     if (status == NT_OK && launch->shared_bytes != NULL)
@@ -198,8 +197,8 @@ nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, cons
     if (status == NT_OK)
         status = nt__spec_expand(spec, launch->entry, values, &entry, err);
     if (status == NT_OK && entry.length >= NT_ENTRY_BYTES)
-        status = nt_fail(err, NT_USAGE, "entry '%s' has more than %d characters", nt_str_text(&entry),
-                         NT_ENTRY_BYTES - 1);
+        status =
+            nt_fail(err, NT_USAGE, "entry '%s' has more than %d characters", nt_str_text(&entry), NT_ENTRY_BYTES - 1);
     if (status == NT_OK) {
         nt_stage_kernel(out, nt_str_text(&entry), grid[0], grid[1], grid[2], block[0], block[1], block[2]);
         out->smem_dynamic_bytes = (uint32_t)shared;
@@ -261,8 +260,7 @@ static double one_addition(const nt_problem *problem)
 }
 
 nt_status nt_spec_reference_plan(const nt_spec *spec, const nt_problem *problem, const nt_device_info *device,
-                                 nt_compile_request *request, nt_str *text, char **source, nt_plan *out,
-                                 nt_error *err)
+                                 nt_compile_request *request, nt_str *text, char **source, nt_plan *out, nt_error *err)
 {
     nt_expr_value values[NT__VALUES];
     nt_status status;

@@ -196,8 +196,7 @@ static nt_status add_include_paths(nt__reader *r, const json_t *root, nt_str *ou
 {
     const char *names[NT_SPEC_FILES];
     int count;
-    nt_status status =
-        nt__spec_get_texts(r, root, "", "include_paths", names, NT_SPEC_FILES - 1, &count);
+    nt_status status = nt__spec_get_texts(r, root, "", "include_paths", names, NT_SPEC_FILES - 1, &count);
     for (int i = 0; status == NT_OK && i < count; i++) {
         char *path = nt__spec_file(r, names[i]);
         nt_str folder = {0};

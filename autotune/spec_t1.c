@@ -88,10 +88,10 @@ static const struct {
     const char *t1, *own;
     int width; /* elements of a vector type */
 } types[] = {
-    {"bool", "u8", 1},     {"int8", "i8", 1},     {"uint8", "u8", 1},    {"int16", "i16", 1},   {"uint16", "u16", 1},
-    {"int32", "i32", 1},   {"uint32", "u32", 1},  {"int64", "i64", 1},   {"uint64", "u64", 1},  {"half", "f16", 1},
-    {"half2", "f16", 2},   {"half4", "f16", 4},   {"half8", "f16", 8},   {"half16", "f16", 16}, {"float", "f32", 1},
-    {"float2", "f32", 2},  {"float4", "f32", 4},  {"float8", "f32", 8},  {"float16", "f32", 16}, {"double", "f64", 1},
+    {"bool", "u8", 1},     {"int8", "i8", 1},     {"uint8", "u8", 1},    {"int16", "i16", 1},     {"uint16", "u16", 1},
+    {"int32", "i32", 1},   {"uint32", "u32", 1},  {"int64", "i64", 1},   {"uint64", "u64", 1},    {"half", "f16", 1},
+    {"half2", "f16", 2},   {"half4", "f16", 4},   {"half8", "f16", 8},   {"half16", "f16", 16},   {"float", "f32", 1},
+    {"float2", "f32", 2},  {"float4", "f32", 4},  {"float8", "f32", 8},  {"float16", "f32", 16},  {"double", "f64", 1},
     {"double2", "f64", 2}, {"double4", "f64", 4}, {"double8", "f64", 8}, {"double16", "f64", 16},
 };
 
@@ -115,11 +115,14 @@ static nt_status fill_of(const nt__reader *r, const nt_t1_argument *a, const cha
         json_object_set_new(out, "file", json_string(a->data_source));
     } else if (is(a->fill_type, "Random")) {
         double high = number_of(&a->fill_value, 1);
-        json_object_update_new(out, json_pack("{s:s, s:f, s:f}", "fill", "uniform", "low", high < 0 ? high : 0.0,
-                                              "high", high < 0 ? 0.0 : integer && high < 1 ? 1.0 : high));
+        json_object_update_new(out,
+                               json_pack("{s:s, s:f, s:f}", "fill", "uniform", "low", high < 0 ? high : 0.0, "high",
+                                         high < 0              ? 0.0
+                                         : integer && high < 1 ? 1.0
+                                                               : high));
     } else if (a->fill_type == NULL || is(a->fill_type, "Constant")) {
-        json_object_update_new(
-            out, json_pack("{s:s, s:f}", "fill", "constant", "constant", number_of(&a->fill_value, 0)));
+        json_object_update_new(out,
+                               json_pack("{s:s, s:f}", "fill", "constant", "constant", number_of(&a->fill_value, 0)));
     } else {
         return nt__spec_fail(r, where, "FillType %s cannot be filled here; Constant, Random and BinaryRaw can",
                              a->fill_type);
@@ -256,8 +259,9 @@ static void set_tolerance(json_t *arguments, const nt_t1_reference *ref)
     bool relative = is(ref->validation_method, "SideBySideRelativeComparison");
     json_array_foreach (arguments, i, argument)
         if (threshold >= 0 && is(json_string_value(json_object_get(argument, "name")), ref->target_name))
-            json_object_set_new(argument, "tolerance", json_pack("{s:f, s:f}", "absolute", relative ? 0.0 : threshold,
-                                                                 "relative", relative ? threshold : 0.0));
+            json_object_set_new(argument, "tolerance",
+                                json_pack("{s:f, s:f}", "absolute", relative ? 0.0 : threshold, "relative",
+                                          relative ? threshold : 0.0));
 }
 
 static nt_status reference_of(const nt__reader *r, const nt_t1 *t1, json_t *arguments, json_t **out)

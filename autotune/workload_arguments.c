@@ -78,8 +78,8 @@ static nt_status load_reference(nt_workload *w, nt_error *err)
     nt_artefact artefact;
     nt_str options = {0};
     char *source = NULL;
-    nt_status status = nt_spec_reference_plan(a->spec, &w->problem, info, &request, &options, &source,
-                                              &a->reference_plan, err);
+    nt_status status =
+        nt_spec_reference_plan(a->spec, &w->problem, info, &request, &options, &source, &a->reference_plan, err);
     if (status == NT_OK)
         status = compile(&request, &artefact, err);
     if (status == NT_OK)
@@ -261,8 +261,9 @@ nt_status nt__arguments_fill_slot(nt_workload *w, nt_mem at, nt_binding *binding
     for (int i = 0; status == NT_OK && i < a->count; i++) {
         binding->address[NT_ROLE_USER + i] = at;
         if (argument_of(a, i)->read)
-            status = w->ops->copy(w->device, at, a->set[0].before[i] != 0 ? a->set[0].before[i] : a->set[0].buffer[i].data,
-                                  bytes_of(a, i), err);
+            status =
+                w->ops->copy(w->device, at, a->set[0].before[i] != 0 ? a->set[0].before[i] : a->set[0].buffer[i].data,
+                             bytes_of(a, i), err);
         at += (bytes_of(a, i) + 255) / 256 * 256;
     }
     return status;

@@ -9,7 +9,7 @@
 /* Contents of the buffers by one seed. */
 typedef struct nt_argument_set {
     nt_guarded buffer[NT_USER_BUFFERS];
-    nt_mem before[NT_USER_BUFFERS]; /* of buffers that are read and written: what they hold before a launch */
+    nt_mem before[NT_USER_BUFFERS];   /* of buffers that are read and written: what they hold before a launch */
     nt_mem expected[NT_USER_BUFFERS]; /* f64, of written ones */
 } nt_argument_set;
 

@@ -27,7 +27,8 @@ const nt_option nt_sweep_option_rows[] = {
     {.name = "spec",
      .kind = NT_OPTION_TEXT,
      .argument = "FILE",
-     .help = "tune a kernel of your own, described by this file (its own format, docs/SPEC.md, or T1), instead of a layer"},
+     .help =
+         "tune a kernel of your own, described by this file (its own format, docs/SPEC.md, or T1), instead of a layer"},
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "DEVICE",
@@ -258,8 +259,7 @@ static nt_status read_layer(const nt_args *args, nt_sweep_options *out, nt_error
     const char *spec_path = nt_args_text(args, "spec", NULL);
     const nt_layer *layer;
     const nt_spec *spec;
-    if (spec_path == NULL && out->layer == NULL)
-    {
+    if (spec_path == NULL && out->layer == NULL) {
         nt_fail(err, NT_USAGE, "sweep needs a layer, or --spec FILE: nntune sweep LAYER | --spec FILE");
         return nt_hint(err, "for example: nntune sweep conv3x3");
     }

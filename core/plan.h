@@ -54,7 +54,7 @@ typedef struct nt_stage {
     nt_arg arg[NT_MAX_ARGS];
     nt_role zero_role; /* ZERO, SYMBOL */
     size_t zero_bytes;
-    int vendor_id;          /* VENDOR: which library call, and its algorithm */
+    int vendor_id; /* VENDOR: which library call, and its algorithm */
     int64_t vendor_algorithm;
 } nt_stage;
 

@@ -108,7 +108,7 @@ typedef struct nt_cuda_stages {
     const nt_stage *stage;
     CUfunction function[NT_MAX_STAGES];
     CUdeviceptr variable[NT_MAX_STAGES]; /* of SYMBOL */
-    bool first_time; /* one of them has never run on this device */
+    bool first_time;                     /* one of them has never run on this device */
 } nt_cuda_stages;
 
 nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stage *stage, int count,

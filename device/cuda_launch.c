@@ -43,8 +43,8 @@ nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stag
                            "does not make",
                            i, stage[i].vendor_id);
         if (stage[i].kind == NT_STAGE_SYMBOL) {
-            nt_status found = nt_cuda_variable_get(device, module, stage[i].entry, stage[i].zero_bytes,
-                                                   &out->variable[i], err);
+            nt_status found =
+                nt_cuda_variable_get(device, module, stage[i].entry, stage[i].zero_bytes, &out->variable[i], err);
             if (found != NT_OK)
                 return found;
         }

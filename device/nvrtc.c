@@ -15,7 +15,14 @@
 #include "device/nvrtc_api.h"
 #include "device/nvrtc_log.h"
 
-enum { MAX_OPTIONS = 128, MAX_NAMES = 16, RESULT_OK = 0, RESULT_INVALID_OPTION = 5, RESULT_COMPILATION = 6, ERROR_LINE_BYTES = 700 };
+enum {
+    MAX_OPTIONS = 128,
+    MAX_NAMES = 16,
+    RESULT_OK = 0,
+    RESULT_INVALID_OPTION = 5,
+    RESULT_COMPILATION = 6,
+    ERROR_LINE_BYTES = 700
+};
 
 /* What is asked of one compile; options that this NVRTC may not know come last so that they can be dropped. */
 typedef struct options {

@@ -23,7 +23,7 @@ typedef struct nt_extents {
     int64_t reduction;          /* products summed into one output */
     double flop;                /* multiply and add count 2, padding included as the field counts it */
     double bytes;               /* each tensor moved once, in the problem's precision */
-    int64_t buffer_bytes;       /* of one slot of a user's kernel, which has buffers of its own; 0: in, weight and out */
+    int64_t buffer_bytes; /* of one slot of a user's kernel, which has buffers of its own; 0: in, weight and out */
 } nt_extents;
 
 typedef struct nt_layer {

@@ -259,14 +259,14 @@ int cuModuleGetFunction(const char **function, void *module, const char *name)
 }
 
 /* One variable, of 64 bytes. */
+unsigned long long fake_variable[8];
 int cuModuleGetGlobal_v2(unsigned long long *address, size_t *bytes, void *module, const char *name)
 {
-    static unsigned long long variable[8];
     (void)module;
     if (strcmp(name, "variable") != 0)
         return 500;
-    *address = (unsigned long long)(size_t)variable;
-    *bytes = sizeof variable;
+    *address = (unsigned long long)(size_t)fake_variable;
+    *bytes = sizeof fake_variable;
     return 0;
 }
 

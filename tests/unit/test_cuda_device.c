@@ -199,7 +199,7 @@ static nt_module *load(const char *text)
     fputs(text, file);
     fclose(file);
     nt_status status = ops->module_load(device, path, &module, &err);
-    assert_int_equal(status, strcmp(text, "cubin") == 0 ? NT_OK : NT_CORRUPT);
+    assert_int_equal(status, strncmp(text, "cubin", 5) == 0 ? NT_OK : NT_CORRUPT);
     return module;
 }
 
@@ -261,6 +261,36 @@ static void runs_stages_in_order(void **state)
     plan.stage[1].kind = NT_STAGE_VENDOR;
     assert_int_equal(ops->run(device, module, &plan, false, &binding, NULL, &err), NT_LAUNCH_FAILED);
     ops->free(device, out);
+    ops->module_unload(device, module);
+}
+
+/* Constant memory is filled by a stage before the launch; a template is launched by the symbol behind its name. */
+static void fills_variables_and_launches_templates(void **state)
+{
+    (void)state;
+    nt_error err;
+    nt_mem table = 0;
+    unsigned char bytes[64];
+    nt_module *module = load("cubin scale<4>\twork\n000000000000000eNNTUNE-NAMES");
+    assert_int_equal(ops->alloc(device, sizeof bytes, &table, &err), NT_OK);
+    ops->fill(device, table, 0x5A, sizeof bytes, &err);
+    nt_plan plan = plan_of("scale<4>");
+    plan.prepare_count = 1;
+    nt_stage_symbol(&plan.prepare[0], "variable", NT_ROLE_USER + 3, sizeof bytes);
+    nt_binding binding = {.address[NT_ROLE_USER + 3] = table, .address[NT_ROLE_OUT] = table};
+    int before = number("fake_launches");
+    assert_int_equal(ops->run(device, module, &plan, true, &binding, NULL, &err), NT_OK);
+    assert_int_equal(ops->run(device, module, &plan, false, &binding, NULL, &err), NT_OK);
+    assert_int_equal(number("fake_launches"), before + 1);
+    memset(bytes, 0x5A, sizeof bytes);
+    assert_memory_equal(dlsym(library, "fake_variable"), bytes, sizeof bytes);
+    plan.prepare[0].zero_bytes = 65;
+    assert_int_equal(ops->run(device, module, &plan, true, &binding, NULL, &err), NT_LAUNCH_FAILED);
+    assert_string_equal(err.what, "the variable 'variable' has 64 bytes, 65 are to be put there");
+    nt_stage_symbol(&plan.prepare[0], "none", NT_ROLE_USER + 3, 4);
+    assert_int_equal(ops->run(device, module, &plan, true, &binding, NULL, &err), NT_LAUNCH_FAILED);
+    assert_string_equal(err.what, "the compiled code has no variable 'none'");
+    ops->free(device, table);
     ops->module_unload(device, module);
 }
 
@@ -472,6 +502,7 @@ int main(void)
         OPENED(names_needed_and_free_memory),
         OPENED(tells_about_functions),
         OPENED(runs_stages_in_order),
+        OPENED(fills_variables_and_launches_templates),
         OPENED(samples_walk_the_ring_without_waiting),
         OPENED(samples_again_when_the_host_was_slow),
         OPENED(refuses_an_interval_that_is_not_positive),

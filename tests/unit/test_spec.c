@@ -1,5 +1,5 @@
-/* test_spec.c: specs of a user's own kernel: what is read, what follows from it (space, options, plan, buffers), and that
- * every mistake is named with its file and key. */
+/* test_spec.c: specs of a user's own kernel: what is read, what follows from it (space, options, plan, buffers), and
+ * that every mistake is named with its file and key. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,8 @@ static const char base[] =
     " \"arguments\": [{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n * m + max(chunk)\"},"
     "                 {\"name\": \"y\", \"type\": \"f64\", \"count\": \"n\", \"access\": \"readwrite\","
     "                  \"fill\": \"constant\", \"constant\": 2},"
-    "                 {\"name\": \"k\", \"type\": \"u8\", \"count\": 64, \"fill\": \"uniform\", \"low\": 3, \"high\": 5},"
+    "                 {\"name\": \"k\", \"type\": \"u8\", \"count\": 64, \"fill\": \"uniform\", \"low\": 3, \"high\": "
+    "5},"
     "                 {\"name\": \"a\", \"type\": \"f64\", \"value\": \"scale * 2.5\"},"
     "                 {\"name\": \"b\", \"type\": \"f32\", \"value\": 0.25},"
     "                 {\"name\": \"n\", \"type\": \"i32\", \"value\": \"-n\"}],"
@@ -112,8 +113,7 @@ static void its_space_is_that_of_its_parameters(void **state)
     nt_kernel_default_config(&spec->kernel, &config);
     nt_str options = {0};
     nt_kernel_options(&spec->kernel, &problem, &config, &options);
-    assert_non_null(strstr(nt_str_text(&options),
-                           " -Dchunk=64 -Dfast=1 -Dscale=1 -Dkind=a -DWORK=128 -DLIMIT=7 -I"));
+    assert_non_null(strstr(nt_str_text(&options), " -Dchunk=64 -Dfast=1 -Dscale=1 -Dkind=a -DWORK=128 -DLIMIT=7 -I"));
     assert_null(strstr(nt_str_text(&options), "items"));
     nt_str_done(&options);
 }
@@ -183,7 +183,8 @@ static void its_buffers_have_sizes_and_contents(void **state)
 static void write_npy(const char *name, const char *descr, const char *shape, const void *data, size_t bytes)
 {
     char file[4096], header[200];
-    int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape);
+    int length =
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
     file[8] = (char)length;
     file[9] = 0;
@@ -202,8 +203,10 @@ static void buffers_are_filled_from_files(void **state)
     write_npy("x.npy", "<f4", "(2, 2)", x, sizeof x);
     assert_int_equal(nt_write_file(spec_file("y.raw"), y, sizeof y, NULL), NT_OK);
     json_t *root = json_loads(base, 0, NULL);
-    json_object_set_new(root, "arguments", json_loads("[{\"name\": \"x\", \"type\": \"f32\", \"count\": 4, \"file\": \"x.npy\"},"
-                                                      "{\"name\": \"y\", \"type\": \"f64\", \"count\": 4, \"access\": \"write\"}]", 0, NULL));
+    json_object_set_new(root, "arguments",
+                        json_loads("[{\"name\": \"x\", \"type\": \"f32\", \"count\": 4, \"file\": \"x.npy\"},"
+                                   "{\"name\": \"y\", \"type\": \"f64\", \"count\": 4, \"access\": \"write\"}]",
+                                   0, NULL));
     json_object_set_new(root, "kernels", json_loads("[{\"entry\": \"first\"}]", 0, NULL));
     json_object_set_new(root, "reference", json_loads("{\"files\": {\"y\": \"y.raw\"}}", 0, NULL));
     char *text = json_dumps(root, 0);
@@ -219,7 +222,8 @@ static void buffers_are_filled_from_files(void **state)
     static const struct {
         const char *descr, *says;
         size_t bytes;
-    } bad[] = {{"<f8", "holds elements of type <f8, not f32", 16}, {"<f4", "holds 12 bytes of data, not the 4 elements", 12}};
+    } bad[] = {{"<f8", "holds elements of type <f8, not f32", 16},
+               {"<f4", "holds 12 bytes of data, not the 4 elements", 12}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         nt_error err;
         write_npy("x.npy", bad[i].descr, "(4,)", x, bad[i].bytes);
@@ -243,8 +247,10 @@ static void hashes_follow_what_shapes_results(void **state)
     assert_int_equal(nt_spec_load_same(spec_file("saxpy.json"), file, NULL), NT_OK);
 
     nt_spec_forget_all();
-    write_with("parameters", "[{\"name\": \"chunk\", \"values\": [16, 32]}, {\"name\": \"items\", \"values\": [1], \"use\": \"launch\"},"
-                             "{\"name\": \"scale\", \"values\": [0.5]}]");
+    write_with(
+        "parameters",
+        "[{\"name\": \"chunk\", \"values\": [16, 32]}, {\"name\": \"items\", \"values\": [1], \"use\": \"launch\"},"
+        "{\"name\": \"scale\", \"values\": [0.5]}]");
     spec = spec_load(spec_file("saxpy.json"));
     nt_kernel_hash(&spec->kernel, other);
     assert_string_equal(other, kernel);
@@ -287,31 +293,44 @@ static const struct {
     {"parameters", "[]", "parameters: must be a list of at least one parameter"},
     {"parameters", "[{\"name\": \"chunk\", \"values\": []}]", "parameters[0].values: has no value"},
     {"parameters", "[{\"name\": \"chunk\", \"values\": [1, 2, 1]}]", "parameters[0].values: value 3 is there twice"},
-    {"parameters", "[{\"name\": \"chunk\", \"values\": [1, \"a\"]}]", "parameters[0].values: value 2 is of another kind"},
+    {"parameters", "[{\"name\": \"chunk\", \"values\": [1, \"a\"]}]",
+     "parameters[0].values: value 2 is of another kind"},
     {"parameters", "[{\"name\": \"chunk\", \"values\": [\"a b\"]}]", "parameters[0].values: 'a b' has blanks"},
-    {"parameters", "[{\"name\": \"chunk\", \"values\": \"range(10 ** 9)\"}]", "parameters[0].values: 'range(10 ** 9)' makes no list"},
+    {"parameters", "[{\"name\": \"chunk\", \"values\": \"range(10 ** 9)\"}]",
+     "parameters[0].values: 'range(10 ** 9)' makes no list"},
     {"parameters", "[{\"name\": \"chunk\", \"values\": \"__import__('os')\"}]", "parameters[0].values: column"},
-    {"parameters", "[{\"name\": \"chunk\", \"values\": [1], \"default\": 2}]", "parameters[0].default: is none of the parameter's values"},
+    {"parameters", "[{\"name\": \"chunk\", \"values\": [1], \"default\": 2}]",
+     "parameters[0].default: is none of the parameter's values"},
     {"parameters", "[{\"name\": \"c-k\", \"values\": [1]}]", "parameters[0].name: 'c-k' is no name"},
     {"constraints", "[\"chunk <= q\"]", "constraints[0]: column 10 of 'chunk <= q': unknown name 'q'"},
-    {"constraints", "[{\"expresion\": \"chunk\"}]", "constraints[0].expresion: unknown key; did you mean 'expression'?"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n\"}]", "arguments: none has access write or readwrite"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"f33\", \"count\": \"n\"}]", "arguments[0].type: 'f33' is none of f64, f32"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"u16\", \"count\": \"n\", \"access\": \"write\"}]", "arguments[0]: cannot be written: outputs are checked as f64, f32"},
+    {"constraints", "[{\"expresion\": \"chunk\"}]",
+     "constraints[0].expresion: unknown key; did you mean 'expression'?"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n\"}]",
+     "arguments: none has access write or readwrite"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"f33\", \"count\": \"n\"}]",
+     "arguments[0].type: 'f33' is none of f64, f32"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"u16\", \"count\": \"n\", \"access\": \"write\"}]",
+     "arguments[0]: cannot be written: outputs are checked as f64, f32"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f32\"}]", "arguments[0]: needs either a count"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"sm_count\"}]", "arguments[0].count: column 1"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n - 1000\", \"access\": \"write\"}]", "arguments: count of x: 'n - 1000' is 0; 1 to"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n\", \"acess\": \"write\"}]", "arguments[0].acess: unknown key; did you mean 'access'?"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"u8\", \"count\": 4, \"fill\": \"constant\", \"constant\": 256}]", "arguments[0]: values from 0 to 256 do not fit the type u8"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"i32\", \"count\": 4, \"fill\": \"normal\"}]", "arguments[0].fill: integers have no normal values"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n - 1000\", \"access\": \"write\"}]",
+     "arguments: count of x: 'n - 1000' is 0; 1 to"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n\", \"acess\": \"write\"}]",
+     "arguments[0].acess: unknown key; did you mean 'access'?"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"u8\", \"count\": 4, \"fill\": \"constant\", \"constant\": 256}]",
+     "arguments[0]: values from 0 to 256 do not fit the type u8"},
+    {"arguments", "[{\"name\": \"x\", \"type\": \"i32\", \"count\": 4, \"fill\": \"normal\"}]",
+     "arguments[0].fill: integers have no normal values"},
     {"kernels", "[]", "kernels: must be a list of 1 to 6 kernels"},
     {"kernels", "[{\"entry\": \"f<1>\"}]", "kernels[0].entry: 'f<1>' is no name of a C function"},
-    {"kernels", "[{\"entry\": \"f\", \"arguments\": [\"z\"]}]", "kernels[0].arguments: there is no argument 'z'; there are x, y, k, a, b, n"},
+    {"kernels", "[{\"entry\": \"f\", \"arguments\": [\"z\"]}]",
+     "kernels[0].arguments: there is no argument 'z'; there are x, y, k, a, b, n"},
     {"kernels", "[{\"entry\": \"f\", \"block\": 4}]", "kernels[0].block: unknown key"},
     {"kernels", "[{\"entry\": \"f\", \"grid\": [1, 1, 1, 1]}]", "kernels[0].grid: has 4 extents"},
     {"reference", NULL, "reference: is missing"},
     {"reference", "{}", "reference: needs one of entry, files and configuration"},
-    {"reference", "{\"configuration\": {\"chunk\": 17}}", "reference.configuration: parameter chunk is 17, which is not listed"},
+    {"reference", "{\"configuration\": {\"chunk\": 17}}",
+     "reference.configuration: parameter chunk is 17, which is not listed"},
     {"reference", "{\"files\": {}}", "reference.files: there is no file for the output 'y'"},
     {"tolerance", "{\"relative\": -1}", "tolerance: is negative"},
     {"tolerance", "{\"relative\": \"x\"}", "tolerance.relative: must be a number"},
@@ -342,8 +361,10 @@ static void texts_that_are_no_spec(void **state)
     static const struct {
         const char *text, *says;
     } rows[] = {
-        {"{\"nntune_spec\": 1", "line 1, column"},      {"[]", "a spec is a JSON object"},
-        {"{}", "is neither a spec of nntune"},          {"", "line 1, column 0"},
+        {"{\"nntune_spec\": 1", "line 1, column"},
+        {"[]", "a spec is a JSON object"},
+        {"{}", "is neither a spec of nntune"},
+        {"", "line 1, column 0"},
         {"{\"nntune_spec\": 1, \"nntune_spec\": 1}", "duplicate"},
     };
     (void)state;

@@ -1,5 +1,6 @@
 /* test_spec_cuda.c: kernels of a user's own for CUDA, compiled by NVRTC without a GPU: the worked example with its
- * template, launch bounds and registers, a T1 file, and sources that do not compile. Skipped, saying so, without NVRTC. */
+ * template, launch bounds and registers, a T1 file, and sources that do not compile. Skipped, saying so, without NVRTC.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +70,8 @@ static void check_compiled(const nt_spec *spec, const nt_config *config, const c
     nt_compiled compiled;
     nt_device_info device;
     nt_device_info_init(&device, NT_DEVICE_CUDA);
-    if (spec->kernel.plan(&problem, config, &device, &plan, &err) != NT_OK || compile(spec, config, &compiled, &err) != NT_OK)
+    if (spec->kernel.plan(&problem, config, &device, &plan, &err) != NT_OK ||
+        compile(spec, config, &compiled, &err) != NT_OK)
         fail_msg("%s", err.what);
     assert_string_equal(plan.stage[0].entry, entry);
     char *table = nt_name_table_read(compiled.code, compiled.bytes);
