@@ -186,17 +186,19 @@ static nt_status merge_shared(const nt_db *db, const shared_table *table, nt_err
 /* Which runs, and under which numbers. A run that is there already is left out with all that belongs to it. */
 static const char map_runs[] =
     "CREATE TEMP TABLE map_run (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "INSERT INTO map_run SELECT s.id, s.id + (SELECT coalesce(max(id), 0) FROM main.run) FROM other.run s "
+    "INSERT INTO map_run SELECT s.id, row_number() OVER (ORDER BY s.id) + (SELECT coalesce(max(id), 0) FROM main.run) "
+    "FROM other.run s "
     "JOIN map_device d ON d.old = s.device_id WHERE NOT EXISTS (SELECT 1 FROM main.run r WHERE r.device_id = d.new "
     "AND r.started_unix_s = s.started_unix_s AND r.host = s.host AND r.command = s.command AND r.seed = s.seed "
     "AND r.source = s.source)";
-static const char map_trials[] =
-    "CREATE TEMP TABLE map_trial (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "INSERT INTO map_trial SELECT s.id, s.id + (SELECT coalesce(max(id), 0) FROM main.trial) FROM other.trial s "
-    "JOIN map_run r ON r.old = s.run_id";
+static const char map_trials[] = "CREATE TEMP TABLE map_trial (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
+                                 "INSERT INTO map_trial SELECT s.id, row_number() OVER (ORDER BY s.id) + (SELECT "
+                                 "coalesce(max(id), 0) FROM main.trial) FROM other.trial s "
+                                 "JOIN map_run r ON r.old = s.run_id";
 static const char map_profiles[] =
     "CREATE TEMP TABLE map_profile_run (old INTEGER PRIMARY KEY, new INTEGER NOT NULL);"
-    "INSERT INTO map_profile_run SELECT s.id, s.id + (SELECT coalesce(max(id), 0) FROM main.profile_run) "
+    "INSERT INTO map_profile_run SELECT s.id, row_number() OVER (ORDER BY s.id) + (SELECT coalesce(max(id), 0) FROM "
+    "main.profile_run) "
     "FROM other.profile_run s WHERE NOT EXISTS (SELECT 1 FROM main.profile_run r WHERE r.started_unix_s = "
     "s.started_unix_s AND r.host = s.host AND r.command = s.command)";
 

@@ -35,3 +35,4 @@ asan:
 -include tests/gpu_live.mk
 -include tests/golden.mk
 -include tests/report.mk
+-include tests/fuzz.mk

@@ -45,6 +45,16 @@ static nt_status fail(const reader *r, const char *what, const char *text)
                    text, text[0] != '\0' ? "'" : "");
 }
 
+/* What a function that knows no file found wrong, with the place. */
+static nt_status place(const reader *r, nt_status status)
+{
+    if (status == NT_OK || r->err == NULL)
+        return status;
+    nt_error inner = *r->err;
+    nt_fail(r->err, status, "%s, line %zu: %s", r->name, r->line, inner.what);
+    return nt_hint(r->err, "%s", inner.hint);
+}
+
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
 /* Splits a line in place; -1 when it has too many fields. */
@@ -172,7 +182,7 @@ static nt_status read_samples(const reader *r, char *text, nt_foreign *out)
         json_array_append_new(list, nt_json_real(ms));
     }
     if (status == NT_OK)
-        status = nt_foreign_samples(out, list, "samples_ms", 1e6, r->err);
+        status = place(r, nt_foreign_samples(out, list, "samples_ms", 1e6, r->err));
     json_decref(list);
     return status;
 }
@@ -189,13 +199,13 @@ static nt_status fill(reader *r, char *const *field, nt_foreign *out)
         json_object_set_new(values, r->column[i], value_of(field[i]));
     json_object_update(values, r->constants);
     bool utf8 = json_object_size(values) == (size_t)params + json_object_size(r->constants);
-    nt_status status = utf8 ? nt_foreign_params(out, r->run, values, r->err)
+    nt_status status = utf8 ? place(r, nt_foreign_params(out, r->run, values, r->err))
                             : fail(r, "a parameter is no UTF-8 or also a constant", "");
     json_decref(values);
     if (status != NT_OK)
         return status;
     if (row == NULL)
-        return nt_outcome_word_unknown(words, "status", rest[0], r->err);
+        return place(r, nt_outcome_word_unknown(words, "status", rest[0], r->err));
     if (!read_ms(rest[1], &time_ms) || !read_ms(rest[2], &trial->compile_ms) || !read_ms(rest[3], &trial->measure_ms))
         return fail(r, "no time in milliseconds", "");
     trial->outcome = row->outcome;
