@@ -37,6 +37,8 @@ void *nt_gp_search_create(const nt_strategy_setup *setup, const nt_gp_settings *
 {
     search *s = nt_alloc_zero(1, sizeof *s);
     s->settings = *settings;
+    if (setup->budget_s > 0)
+        s->settings.first_points = settings->first_points_timed;
     nt_asked_init(&s->asked, setup);
     s->random = nt_random_seed(setup->seed, 2);
     nt_features_init(&s->features, setup, settings->aligned_levels);

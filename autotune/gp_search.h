@@ -7,9 +7,11 @@
 
 typedef struct nt_gp_settings {
     nt_gp_prior prior;
-    int aligned_levels;   /* whole-numbered parameters with so many values or more also count by alignment; 0: none */
-    int first_points;     /* spread out before the model is asked */
-    int neighbour_period; /* every so many steps a neighbour of the fastest sample; 0: never */
+    int aligned_levels;     /* whole-numbered parameters with so many values or more also count by alignment; 0: none */
+    int first_points;       /* spread out before the model is asked */
+    int first_points_timed; /* the same where the budget is in seconds, of which points anywhere cost more than their
+                               share */
+    int neighbour_period;   /* every so many steps a neighbour of the fastest sample; 0: never */
     bool neighbour_by_improvement; /* the one with the best chance to be faster, not the fastest expected */
     double clip_quantile; /* times beyond it count as just that slow: the model is for the fast ones; 1: none */
     int pool_most;        /* candidates judged at a time */

@@ -7,6 +7,7 @@ static const nt_gp_settings settings = {
     .prior = {.length = -0.5, .length_spread = 0.6, .noise = -9, .noise_spread = 0.5},
     .aligned_levels = 4,
     .first_points = 12,
+    .first_points_timed = 7,
     .neighbour_period = 0,
     .clip_quantile = 0.8,
     .pool_most = 4500,

@@ -6,6 +6,7 @@ static const nt_gp_settings settings = {
     .prior = {.length = -0.5, .length_spread = 1, .noise = -9, .noise_spread = 1},
     .aligned_levels = 0,
     .first_points = 12,
+    .first_points_timed = 12,
     .neighbour_period = 4,
     .neighbour_by_improvement = false,
     .clip_quantile = 1,

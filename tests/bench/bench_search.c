@@ -229,10 +229,12 @@ static void section_classic(const char *only)
 static void section_flight(const nt_strategy *strategy)
 {
     nt_score_pair one[SPACES], many[SPACES];
-    nt_replay_options sixteen = plain;
+    nt_replay_options single = plain, sixteen;
     double error, other_error;
+    single.trials = 100;
+    sixteen = single;
     sixteen.in_flight = 16;
-    run_all(strategy, &plain, one);
+    run_all(strategy, &single, one);
     run_all(strategy, &sixteen, many);
     double ratio = at_budget(many, 2, &error) / at_budget(one, 2, &other_error);
     judge("16 in flight over one, after 100", ratio, hypot(error, other_error), 1.03, true);
