@@ -32,6 +32,7 @@ void nt_compare_add_samples(nt_compare_side *side, const double *sample_ns, size
         blocks--;
     if (count == 0)
         return;
+    side->time_ns = side->block_count == 0 ? nt_median(sample_ns, count) : 0;
     for (int i = 0; i < blocks && side->block_count < NT_COMPARE_BLOCKS; i++) {
         size_t begin = count * (size_t)i / (size_t)blocks, end = count * (size_t)(i + 1) / (size_t)blocks;
         side->block_ns[side->block_count++] = nt_median(sample_ns + begin, end - begin);
@@ -44,6 +45,8 @@ void nt_compare_add_samples(nt_compare_side *side, const double *sample_ns, size
 static double center(const nt_compare_side *s)
 {
     double logs[NT_COMPARE_BLOCKS];
+    if (s->time_ns > 0)
+        return log(s->time_ns);
     for (int i = 0; i < s->block_count; i++)
         logs[i] = log(s->block_ns[i]);
     return nt_median(logs, (size_t)s->block_count);

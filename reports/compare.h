@@ -31,6 +31,7 @@ const char *nt_verdict_name(nt_verdict verdict);
 typedef struct nt_compare_side {
     bool present, failed;    /* failed: tried, and nothing was ok; `present` is false then */
     const char *measurement; /* identity: equal ones are the same samples; NULL: unknown */
+    double time_ns;          /* median of all samples; not positive: unknown, the median of the blocks stands for it */
     double block_ns[NT_COMPARE_BLOCKS]; /* median of each block */
     int block_count;
     double first_ns;  /* a measurement before the blocks that chose what was measured in them: tells how times move, but
@@ -48,7 +49,7 @@ typedef struct nt_comparison {
 } nt_comparison;
 
 /* Splits samples in the order they were taken into `blocks` (fewer when there are not 4 for each) and fills block_ns,
- * block_count and within_rel. Adds behind blocks that are there. */
+ * block_count, time_ns and within_rel. Adds behind blocks that are there; time_ns then becomes unknown. */
 void nt_compare_add_samples(nt_compare_side *side, const double *sample_ns, size_t count, int blocks);
 
 /* `threshold`: differences up to this (0.01) do not matter. Returns the noise between blocks that it found: the standard

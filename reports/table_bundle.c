@@ -313,7 +313,8 @@ static nt_status assemble(bundle *b, void **out, size_t *bytes, nt_error *err)
         if (b->part[i].bytes > 0)
             memcpy(data + header.part[i].offset, b->part[i].data, b->part[i].bytes);
     header.bytes = total;
-    header.checksum = nntune_file_checksum(data + sizeof header, total - sizeof header);
+    memcpy(data, &header, sizeof header);
+    header.checksum = nntune_file_sum(data, total);
     memcpy(data, &header, sizeof header);
     *out = data;
     *bytes = total;
@@ -363,7 +364,7 @@ static nt_status read_bundle(const char *path, const char *data, size_t bytes, n
     if (header.version != NNTUNE_FILE_VERSION || header.order != NNTUNE_FILE_ORDER)
         return nt_fail(err, NT_NEWER_SCHEMA, "%s is a bundle of version %u; this program reads version %d", path,
                        header.version, NNTUNE_FILE_VERSION);
-    if (header.bytes != bytes || nntune_file_checksum(data + sizeof header, bytes - sizeof header) != header.checksum)
+    if (header.bytes != bytes || nntune_file_sum(data, bytes) != header.checksum)
         return damaged(path, err);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
         if (!part_fits(&header, bytes, (nntune_part)i))
@@ -397,7 +398,7 @@ nt_status nt_deploy_read(const char *path, nt_deploy *out, nt_error *err)
     else if (bytes > 0 && data[0] == '{')
         status = nt_deploy_from_json(data, out, err);
     else {
-        nt_fail(err, NT_CORRUPT, "%s is no table", path);
+        status = nt_fail(err, NT_CORRUPT, "%s is no table", path);
         nt_hint(err,
                 "a table is JSON or a bundle, as 'nntune table build' writes them; a C header cannot be read back");
     }

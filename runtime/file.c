@@ -68,7 +68,7 @@ static nntune_status check_header(const char *path, const nntune_file *file, cha
     if (h->bytes != file->bytes)
         return nntune_fail(why, NNTUNE_CORRUPT, "%s is %zu bytes long and should be %llu: it is truncated or damaged",
                            path, file->bytes, (unsigned long long)h->bytes);
-    if (nntune_file_checksum(file->map + sizeof *h, file->bytes - sizeof *h) != h->checksum)
+    if (nntune_file_sum(file->map, file->bytes) != h->checksum)
         return nntune_fail(why, NNTUNE_CORRUPT, "%s is damaged: its checksum does not hold", path);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++) {
         uint64_t offset = h->part[i].offset, count = h->part[i].count;

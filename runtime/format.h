@@ -1,8 +1,8 @@
 /* format.h: a table as bytes: one file, mapped and used as it lies. Written by reports/table_bundle.c, read by this folder.
  *
  * A header, then parts, each an array at an offset that is a multiple of 8. Texts are offsets into the part TEXT; numbers
- * are the machine's own (little endian, told by `order`). A table of another version is refused. Everything behind the
- * header is under its checksum, each artefact under one of its own. */
+ * are the machine's own (little endian, told by `order`). A table of another version is refused. The whole file is under
+ * one checksum, each artefact under one of its own. */
 #ifndef NNTUNE_FORMAT_H
 #define NNTUNE_FORMAT_H
 
@@ -41,7 +41,7 @@ typedef struct nntune_file_header {
     char magic[8];
     uint32_t version, order;
     uint64_t bytes;    /* of the whole file */
-    uint64_t checksum; /* of all behind the header */
+    uint64_t checksum; /* nntune_file_sum */
     struct {
         uint64_t offset, count; /* count of elements; of bytes for TEXT, CODE, MANIFEST */
     } part[NNTUNE_PART_COUNT];
@@ -166,6 +166,16 @@ static inline uint64_t nntune_file_checksum(const void *data, uint64_t bytes)
     for (; bytes > 0; bytes--, at++)
         h = nntune_file_mix(h, *at);
     return h;
+}
+
+/* What a file's header must state: of all of it, with the checksum itself taken as 0. `bytes` is at least the header's. */
+static inline uint64_t nntune_file_sum(const void *file, uint64_t bytes)
+{
+    nntune_file_header header;
+    memcpy(&header, file, sizeof header);
+    header.checksum = 0;
+    return nntune_file_mix(nntune_file_checksum(&header, sizeof header),
+                           nntune_file_checksum((const char *)file + sizeof header, bytes - sizeof header));
 }
 
 /* Key of a family: all of a problem but its batch, with the device as its index in the table. */
