@@ -39,6 +39,10 @@ static const nt_option rows[] = {
      .min_real = 1e-6,
      .max_real = 1e9,
      .help = "batch: a bound on the latency of a batch, drawn and judged"},
+    {.name = "log",
+     .kind = NT_OPTION_TEXT,
+     .argument = "FILE",
+     .help = "live: frames as 'nntune top --log FILE' writes them"},
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
@@ -97,16 +101,36 @@ static nt_status draw(const nt_args *args, const char *kind, const nt_chart *cha
     return NT_OK;
 }
 
+static nt_status plot(const nt_args *args, const nt_plot_kind *kind, const nt_result *result, nt_error *err)
+{
+    nt_chart chart;
+    nt_plot_options options = {.group = -1,
+                               .device = -1,
+                               .x = nt_args_text(args, "x", NULL),
+                               .y = nt_args_text(args, "y", NULL),
+                               .trial = nt_args_integer(args, "trial", 0),
+                               .log = nt_args_text(args, "log", NULL),
+                               .log_device = nt_args_text(args, "device", NULL),
+                               .max_latency_ms = nt_args_real(args, "max-latency", NAN)};
+    nt_status status = nt_plot_make(kind, result, &options, NT_CHART_MOST_POINTS, &chart, err);
+    if (status != NT_OK)
+        return status;
+    status = draw(args, kind->name, &chart, err);
+    nt_chart_done(&chart);
+    return status;
+}
+
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     char path[NT_PATH_BYTES];
     const nt_plot_kind *kind;
     nt_reader *reader = NULL;
     nt_result result;
-    nt_chart chart;
     (void)exit_code;
     nt_result_filter filter = nt_report_filter(args);
     nt_status status = nt_plot_kind_find(nt_args_positional(args, 0), &kind, err);
+    if (status == NT_OK && kind->scope == NT_PLOT_OF_LOG)
+        return plot(args, kind, NULL, err);
     if (status == NT_OK)
         status = nt_database_read(args, path, &reader, err);
     if (status != NT_OK)
@@ -114,17 +138,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     nt_report_source source = nt_report_source_of(reader, path);
     status = nt_result_read(&result, &source, &filter, err);
     if (status == NT_OK) {
-        nt_plot_options options = {.group = -1,
-                                   .device = -1,
-                                   .x = nt_args_text(args, "x", NULL),
-                                   .y = nt_args_text(args, "y", NULL),
-                                   .trial = nt_args_integer(args, "trial", 0),
-                                   .max_latency_ms = nt_args_real(args, "max-latency", NAN)};
-        status = nt_plot_make(kind, &result, &options, NT_CHART_MOST_POINTS, &chart, err);
-        if (status == NT_OK) {
-            status = draw(args, kind->name, &chart, err);
-            nt_chart_done(&chart);
-        }
+        status = plot(args, kind, &result, err);
         nt_result_done(&result);
     }
     reader->close(reader);

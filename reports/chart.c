@@ -186,8 +186,8 @@ void nt_chart_thin(nt_chart *chart, size_t most)
     nt_copy(chart->key_label, sizeof chart->key_label, "trials");
     char before[sizeof chart->note];
     nt_copy(before, sizeof before, chart->note);
-    snprintf(chart->note, sizeof chart->note, "%zu points as a density in %d x %d bins; what is named is exact%s%.80s",
-             points, BINS_X, BINS_Y, before[0] != '\0' ? "; " : "", before);
+    snprintf(chart->note, sizeof chart->note, "%zu points as a density, what is named is exact%s%.60s", points,
+             before[0] != '\0' ? "; " : "", before);
 }
 
 size_t nt_chart_points(const nt_chart *chart)

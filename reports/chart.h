@@ -11,6 +11,7 @@
 typedef enum nt_mark {
     NT_MARK_POINTS,   /* x, y */
     NT_MARK_LINE,     /* x, y with points on it */
+    NT_MARK_TRACE,    /* x, y: a line alone */
     NT_MARK_STEPS,    /* x, y, constant until the next */
     NT_MARK_ROOF,     /* x, y: a limit, drawn as a heavy line */
     NT_MARK_BAND,     /* x, lo..hi: noise */

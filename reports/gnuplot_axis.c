@@ -84,11 +84,30 @@ void nt_gnuplot_log_ticks(nt_str *out, double from, double to)
     nt_str_add(out, ")");
 }
 
-static void category_ticks(nt_str *out, const nt_axis *axis, bool sloping)
+static size_t longest(const nt_axis *axis)
 {
-    bool first = true;
-    nt_str_add(out, sloping ? "rotate by -28 left (" : "(");
+    size_t length = 0;
     for (size_t i = 0; i < axis->categories; i++)
+        length = strlen(axis->category[i]) > length ? strlen(axis->category[i]) : length;
+    return length;
+}
+
+/* Characters, or lines of them, that an axis holds; and the length from which a name is worth reading aslant. */
+enum { ROOM_X = 80, ROOM_Y = 24, LONG_NAME = 6 };
+
+bool nt_axis_is_sloping(const nt_axis *x)
+{
+    return longest(x) >= LONG_NAME && (longest(x) + 1) * x->categories > ROOM_X;
+}
+
+/* Short names that are too many for their axis are shown in steps. */
+static void category_ticks(nt_str *out, const nt_axis *axis, bool is_x)
+{
+    bool first = true, sloping = is_x && nt_axis_is_sloping(axis);
+    size_t room = is_x ? ROOM_X : ROOM_Y, needed = is_x ? (longest(axis) + 1) * axis->categories : axis->categories;
+    size_t step = sloping || needed <= room ? 1 : (needed + room - 1) / room;
+    nt_str_add(out, sloping ? "rotate by -28 left (" : "(");
+    for (size_t i = 0; i < axis->categories; i += step)
         add_tick(out, axis->category[i], (double)i, &first);
     nt_str_add(out, ")");
 }
@@ -133,19 +152,6 @@ static extent padded(const nt_axis *axis, extent e)
     return out;
 }
 
-static size_t longest(const nt_axis *axis)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < axis->categories; i++)
-        length = strlen(axis->category[i]) > length ? strlen(axis->category[i]) : length;
-    return length;
-}
-
-bool nt_axis_is_sloping(const nt_axis *x)
-{
-    return longest(x) * x->categories > 90;
-}
-
 void nt_gnuplot_axis(nt_str *out, const nt_chart *chart, const nt_axis *axis, const char *name)
 {
     extent e = padded(axis, extent_of(chart, axis));
@@ -153,14 +159,16 @@ void nt_gnuplot_axis(nt_str *out, const nt_chart *chart, const nt_axis *axis, co
     nt_str_addf(out, "set %slabel ", name);
     nt_gnuplot_quote(out, axis->label);
     nt_str_addf(out, "\nset %srange [%.8g:%.8g]\n", name, e.from, e.to);
-    if (axis->log)
+    /* Over less than this a logarithm looks like a line, and round numbers are rare. */
+    bool log = axis->log && e.to > e.from * 1.4;
+    if (log)
         nt_str_addf(out, "set logscale %s\n", name);
     nt_str_addf(out, "set %stics ", name);
     if (axis->categories > 0)
-        category_ticks(out, axis, is_x && nt_axis_is_sloping(axis));
+        category_ticks(out, axis, is_x);
     else if (axis->powers)
         point_ticks(out, chart);
-    else if (axis->log)
+    else if (log)
         nt_gnuplot_log_ticks(out, e.from, e.to);
     else
         nt_str_add(out, "autofreq");

@@ -72,6 +72,7 @@ void nt_gnuplot_data(nt_str *out, const nt_chart *chart)
 static const char *const clause[NT_MARK_COUNT] = {
     [NT_MARK_POINTS] = "using 1:2 with points pt @p ps 0.9 lc rgb '@c'",
     [NT_MARK_LINE] = "using 1:2 with linespoints pt @p ps 0.9 lw 2 dt @s lc rgb '@c'",
+    [NT_MARK_TRACE] = "using 1:2 with lines lw 2 dt @s lc rgb '@c'",
     [NT_MARK_STEPS] = "using 1:2 with steps lw 2.5 dt @d lc rgb '@c'",
     [NT_MARK_ROOF] = "using 1:2 with lines lw 3 dt @d lc rgb '@c'",
     [NT_MARK_BAND] = "using 1:3:4 with filledcurves fc rgb '@c' fs transparent solid 0.25 noborder",

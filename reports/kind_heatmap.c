@@ -19,6 +19,7 @@ typedef struct parameter {
     const char *value[MOST_VALUES];
     double best_ns[MOST_VALUES];
     int count;
+    bool cut; /* it had more values */
 } parameter;
 
 typedef struct map {
@@ -55,8 +56,10 @@ static int place_of(parameter *p, const char *value)
     for (int i = 0; i < p->count; i++)
         if (p->value[i] == value)
             return i;
-    if (p->count == MOST_VALUES)
+    if (p->count == MOST_VALUES) {
+        p->cut = true;
         return -1;
+    }
     p->value[p->count] = value;
     p->best_ns[p->count] = NAN;
     return p->count++;
@@ -209,12 +212,14 @@ static void add_cells(nt_chart *chart, map *m, double unit_ns)
 
 static void mark_best(nt_chart *chart, map *m, const nt_result_trial *best)
 {
-    for (size_t i = 0; i < m->count; i++)
-        if (m->trial[i] == best) {
-            nt_series *chosen = nt_chart_add(chart, NT_MARK_CHOSEN, 7, "best: %s (trial %lld)",
-                                             nt_text_time_ns(best->time_ns).s, (long long)best->id);
-            nt_chart_point_add(chart, chosen, category_of(m, i, &chart->x), category_of(m, i, &chart->y));
-        }
+    for (size_t i = 0; i < m->count; i++) {
+        int x = category_of(m, i, &chart->x), y = category_of(m, i, &chart->y);
+        if (m->trial[i] != best || x < 0 || y < 0)
+            continue;
+        nt_series *chosen = nt_chart_add(chart, NT_MARK_CHOSEN, 7, "best: %s (trial %lld)",
+                                         nt_text_time_ns(best->time_ns).s, (long long)best->id);
+        nt_chart_point_add(chart, chosen, x, y);
+    }
 }
 
 static void describe(nt_chart *chart, const map *m, const parameter *x, const parameter *y, const nt_result_trial *best)
@@ -267,6 +272,8 @@ nt_status nt_plot_heatmap(const nt_result *result, const nt_plot_options *option
         add_categories(&chart->y, &m.param[y]);
         add_cells(chart, &m, unit.ns);
         mark_best(chart, &m, best);
+        if (m.param[x].cut || m.param[y].cut)
+            snprintf(chart->note, sizeof chart->note, "the first %d values of a parameter; it has more", MOST_VALUES);
         describe(chart, &m, &m.param[x], &m.param[y], best);
     }
     map_done(&m);

@@ -81,10 +81,14 @@ static void name_one(nt_chart *chart, const nt_result *r, const nt_result_group 
     nt_str name = {0};
     double time_ns = r->trial[group->best].time_ns, pct = nt_result_roof_pct(r, group, time_ns);
     short_name(r, group, &name);
-    nt_series *chosen = nt_chart_add(chart, NT_MARK_CHOSEN, place, "%.40s: %.3g %%", nt_str_text(&name), pct);
+    nt_series *chosen = nt_chart_add(chart, NT_MARK_CHOSEN, place, "%.40s%s%.14s", nt_str_text(&name),
+                                     isnan(pct) ? "" : ": ", isnan(pct) ? "" : nt_text_pct(pct).s);
     nt_chart_point_add(chart, chosen, group->flop / group->bytes, nt_result_flops(group, time_ns) / unit);
-    nt_str_addf(&chart->words, " The best of %s reaches %s, %s of its roof.", group->label,
-                nt_text_flops(nt_result_flops(group, time_ns)).s, nt_text_pct(pct).s);
+    nt_str_addf(&chart->words, " The best of %s reaches %s", group->label,
+                nt_text_flops(nt_result_flops(group, time_ns)).s);
+    if (isfinite(pct))
+        nt_str_addf(&chart->words, ", %s of its roof", nt_text_pct(pct).s);
+    nt_str_add(&chart->words, ".");
     nt_str_done(&name);
 }
 
@@ -102,8 +106,7 @@ static void name_best(nt_chart *chart, const nt_result *r, int device, const nt_
             left++;
     }
     if (left > 0) {
-        snprintf(chart->note, sizeof chart->note, "winners of %d problems are named; those of %d more are not", named,
-                 left);
+        snprintf(chart->note, sizeof chart->note, "%d winners are named, %d more are not", named, left);
         nt_str_addf(&chart->words, " %d more winners are among the points.", left);
     }
 }

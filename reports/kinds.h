@@ -7,15 +7,18 @@
 
 /* What a plot is to show where there is a choice; zero and NULL leave it to the plot. */
 typedef struct nt_plot_options {
-    int group;             /* index of a problem of the model; -1: the one with the most results */
-    int device;            /* index; -1 likewise */
-    const char *x, *y;     /* parameters of the heat map */
-    int64_t trial;         /* whose samples */
-    double max_latency_ms; /* bound drawn over batches; NAN for none */
+    int group;              /* index of a problem of the model; -1: the one with the most results */
+    int device;             /* index; -1 likewise */
+    const char *x, *y;      /* parameters of the heat map */
+    int64_t trial;          /* whose samples */
+    const char *log;        /* of frames, for what a device did over time */
+    const char *log_device; /* whose frames: a part of a name or a uuid; NULL: the first */
+    double max_latency_ms;  /* bound drawn over batches; NAN for none */
 } nt_plot_options;
 
-/* Why a plot belongs to a problem, a device or the whole database: what a report draws it for. */
-typedef enum nt_plot_scope { NT_PLOT_OF_PROBLEM, NT_PLOT_OF_DEVICE, NT_PLOT_OF_ALL } nt_plot_scope;
+/* Whether a plot belongs to a problem, a device or the whole database: what a report draws it for. One of a log needs
+ * no database, and its model is NULL. */
+typedef enum nt_plot_scope { NT_PLOT_OF_PROBLEM, NT_PLOT_OF_DEVICE, NT_PLOT_OF_ALL, NT_PLOT_OF_LOG } nt_plot_scope;
 
 typedef struct nt_plot_kind {
     const char *name;
@@ -53,5 +56,6 @@ nt_status nt_plot_convergence(const nt_result *, const nt_plot_options *, nt_cha
 nt_status nt_plot_budget(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_samples(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_devices(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
+nt_status nt_plot_live(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 
 #endif

@@ -159,7 +159,8 @@ static void draw_segment(field *f, int x0, int y0, int x1, int y1, char c)
 static void draw(field *f, const nt_chart *chart, const nt_series *series)
 {
     const nt_axis *axis = series->second ? &chart->y2 : &chart->y;
-    bool joined = series->mark == NT_MARK_LINE || series->mark == NT_MARK_ROOF || series->mark == NT_MARK_STEPS;
+    bool joined = series->mark == NT_MARK_LINE || series->mark == NT_MARK_TRACE || series->mark == NT_MARK_ROOF ||
+                  series->mark == NT_MARK_STEPS;
     int last_x = -1, last_y = -1;
     double most = 1;
     for (size_t i = 0; i < series->count && series->mark == NT_MARK_DENSITY; i++)

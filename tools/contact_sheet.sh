@@ -1,13 +1,13 @@
 #!/bin/sh
-# contact_sheet.sh DATABASE FILE.svg: every kind of plot that the database has data for, on one sheet, as docs/plots.svg.
+# contact_sheet.sh DATABASE FILE.svg [LOG]: every kind of plot that the database has data for, on one sheet, as docs/plots.svg.
 # NNTUNE names the program.
 set -eu
-nntune=${NNTUNE:-build/nntune}; database=$1; sheet=$2
+nntune=${NNTUNE:-build/nntune}; database=$1; sheet=$2; log=${3:-/nowhere}
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 kinds=$("$nntune" plot '?' 2>&1 | sed -n 's/.*kinds: //p' | tr -d ,)
 shown=
 for kind in $kinds; do
-    if "$nntune" plot "$kind" --db "$database" -q -o "$folder/$kind.svg" 2> /dev/null; then shown="$shown $kind"; fi
+    if "$nntune" plot "$kind" --db "$database" --log "$log" -q -o "$folder/$kind.svg" 2> /dev/null; then shown="$shown $kind"; fi
 done
 [ -n "$shown" ] || { echo "contact sheet: $database has data for no plot" >&2; exit 1; }
 set -- $shown

@@ -29,6 +29,13 @@ for kind in heatmap roofline batch precision occupancy convergence budget sample
     "$NNTUNE" plot $kind --db t.db $device -o - > text || fail "$kind as text"
     [ "$(wc -l < text)" -ge 5 ] || fail "$kind as text: $(cat text)"
 done
+"$NNTUNE" top --device cpu --json --interval 0.2 --frames 4 --log frames.log > /dev/null 2> err || fail "top: $(cat err)"
+[ -s frames.log ] || fail "top wrote no log"
+tail -1 frames.log | cut -c 1-40 >> frames.log
+"$NNTUNE" plot live --log frames.log -o live.svg -q 2> err || fail "live: $(cat err)"
+grep -q '1 lines of the log are no frames' live.svg || fail "a line cut short is not said"
+mv live.svg first.svg; gnuplot live.gp; cmp first.svg live.svg || fail "the script of live draws another picture"
+
 # Both devices of one name are told apart.
 grep -q '(\.\.GPU-1)' devices.svg || fail "two devices of one name look the same"
 
@@ -47,6 +54,8 @@ plot_refuses() { # words that the message must have, exit code, arguments
 plot_refuses 'kinds: heatmap' 2 pie
 plot_refuses "did you mean 'heatmap'" 2 heatmaps
 plot_refuses '.svg, .png or .pdf' 2 budget -o p.bmp
+plot_refuses 'nntune top --log' 2 live
+plot_refuses 'no-such.log' 1 live --log no-such.log
 plot_refuses 'parameters: ' 2 heatmap --x nothing
 plot_refuses 'no-such-folder' 1 budget -o no-such-folder/p.svg
 plot_refuses 'that match' 1 budget --precision bf16
