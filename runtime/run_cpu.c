@@ -40,21 +40,22 @@ static void share(int64_t items, int thread, int threads, int64_t *begin, int64_
     *end = *begin + each + (thread < more);
 }
 
-static void work(const job *j, int thread, int threads)
+/* By value: the caller's copy is gone as soon as the last barrier has let it go. */
+static void work(job j, int thread, int threads)
 {
     nntune_value values[NNTUNE_MAX_ARGS];
     void *args[NNTUNE_MAX_ARGS];
-    for (int i = 0; i < j->count; i++) {
-        const nntune_stage *s = &j->stages[i];
+    for (int i = 0; i < j.count; i++) {
+        const nntune_stage *s = &j.stages[i];
         int64_t items = s->kind == 1 ? (int64_t)s->zero_bytes : (int64_t)s->grid[0] * s->grid[1] * s->grid[2];
         int64_t begin, end;
         share(items, thread, threads, &begin, &end);
         if (end > begin && s->kind == 1)
-            memset((char *)(uintptr_t)j->address[s->zero_role] + begin, 0, (size_t)(end - begin));
+            memset((char *)(uintptr_t)j.address[s->zero_role] + begin, 0, (size_t)(end - begin));
         else if (end > begin) {
             entry_fn entry;
             memcpy(&entry, &s->function, sizeof entry);
-            nntune_arguments(s, j->address, values, args);
+            nntune_arguments(s, j.address, values, args);
             entry(args, begin, end, thread, threads);
         }
         pthread_barrier_wait(&crew.gate); /* the end of a stage */
@@ -71,7 +72,7 @@ static void *serve(void *argument)
         pthread_barrier_wait(&crew.gate);
         if (crew.job == NULL)
             return NULL;
-        work(crew.job, thread, threads);
+        work(*crew.job, thread, threads);
     }
     return NULL;
 }
@@ -207,7 +208,7 @@ static nntune_status run(nntune_kernel *kernel, const nntune_stage *stages, int 
     pthread_mutex_lock(&crew.launch);
     crew.job = &j;
     pthread_barrier_wait(&crew.gate);
-    work(&j, 0, crew.threads);
+    work(j, 0, crew.threads);
     pthread_mutex_unlock(&crew.launch);
     return NNTUNE_OK;
 }
