@@ -9,7 +9,7 @@
 #include "core/hash.h"
 #include "core/json.h"
 #include "core/mem.h"
-#include "core/paths.h"
+#include "core/text_file.h"
 
 enum { SPEC_BYTES = 4 << 20 };
 
@@ -129,7 +129,7 @@ static nt_status open_file(const char *path, char **absolute, char **text, size_
     *absolute = realpath(path, NULL);
     if (*absolute == NULL)
         return nt_fail(err, NT_USAGE, "cannot read the spec %s: %s", path, strerror(errno));
-    nt_status status = nt_read_file(*absolute, SPEC_BYTES, text, bytes, err);
+    nt_status status = nt_text_file_read(*absolute, SPEC_BYTES, text, bytes, err); /* plain or gzip */
     if (status != NT_OK)
         free(*absolute);
     return status;

@@ -144,14 +144,15 @@ static nt_status judge(const nt_program_end *end, const nt_compile_request *requ
     if (end->exit_code < 0)
         return nt_fail(err, NT_FAILED, "the C compiler was killed by signal %d while it compiled %s %s", end->signal,
                        request->name, line);
-    int more = strstr(line, "error: ") != NULL ? count_errors(nt_str_text(&end->output)) - 1 : 0;
-    if (more > 0)
-        nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
-    else if (strstr(line, "No space left on device") != NULL || strstr(line, "Disk quota exceeded") != NULL) {
+    if (strstr(line, "No space left on device") != NULL || strstr(line, "Disk quota exceeded") != NULL) {
         nt_fail(err, NT_IO, "%s", line);
         return nt_hint(err, "make room, or name another directory in NNTUNE_CACHE_DIR");
     }
-    nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : "the C compiler failed and said nothing");
+    int more = strstr(line, "error: ") != NULL ? count_errors(nt_str_text(&end->output)) - 1 : 0;
+    if (more > 0)
+        nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
+    else
+        nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : "the C compiler failed and said nothing");
     if (strstr(line, "out of memory") != NULL || strstr(line, "memory exhausted") != NULL)
         nt_hint(err, "a compile may take %lld MiB; NNTUNE_COMPILE_BYTES changes that",
                 (long long)(memory_limit_bytes() >> 20));

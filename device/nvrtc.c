@@ -114,13 +114,25 @@ static char *program_log(const nt_nvrtc_api *api, nt_nvrtc_program program)
     return log;
 }
 
+static int count_errors(const char *log)
+{
+    int count = 0;
+    for (const char *at = log; (at = strstr(at, "): error: ")) != NULL; at++)
+        count++;
+    return count;
+}
+
 static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
                                nt_error *err)
 {
     char line[ERROR_LINE_BYTES];
     nt_nvrtc_log_error(log, line, sizeof line);
     if (result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION) {
-        nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
+        int more = count_errors(log) - 1;
+        if (more > 0)
+            nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
+        else
+            nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
         return NT_COMPILE_FAILED;
     }
     nt_fail(err, NT_FAILED, "NVRTC failed on %s for %s: %s%s%s", request->name, request->arch,

@@ -188,6 +188,7 @@ static void what_does_not_compile_says_where(void **state)
         const char *source, *says;
     } rows[] = {
         {"extern \"C\" __global__ void relu(float *y, const float4 *x, int n) { y[0] = zz; }\n", "relu.cu(1): error: "},
+        {"extern \"C\" __global__ void relu(float *y, const float4 *x, int n) { y[0] = zz + z2; }\n", " (and 1 more)"},
         {"\n__global__ void rel(float *y) { y[0] = 1; }\n", "relu"}, /* no such kernel */
     };
     (void)state;
