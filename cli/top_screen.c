@@ -109,7 +109,10 @@ static nt_status write_view(const nt_args *args, nt_feed *feed, nt_screen *scree
     for (int pass = 0; pass < 2 && status == NT_OK; pass++) {
         nt_want want;
         nt_screen_want(screen, shown, &want);
-        if (shown != NULL && shown->total == NT_UNKNOWN && shown->facts.has_run)
+        bool uncounted = shown != NULL && shown->total == NT_UNKNOWN && shown->facts.has_run;
+        if (shown != NULL && !uncounted && memcmp(&want, &shown->want, sizeof want) == 0)
+            break;
+        if (uncounted)
             status = feed->count(feed, &want, err);
         nt_snapshot_free(shown);
         shown = malloc(sizeof *shown);

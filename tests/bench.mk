@@ -3,7 +3,10 @@
 # make bench-cpu ARGS="--shape 256x14x14 --batch 4"
 # make bar-million          a database of 1,000,000 trials: how long nntune best takes, how much memory a sweep
 # make bar-million ARGS=/tmp/million.db   keeps the database, which takes half a minute to make
-.PHONY: bench-cpu bar-million
+# make bar-top              the screen of nntune top on a run of 1,000,000 trials
+.PHONY: bench-cpu bar-million bar-top
+bar-top: $(BIN)
+	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_top.sh $(ARGS)
 bar-million: $(BIN) $(BUILD)/bench/bench_db_million
 	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_million.sh $(abspath $(BUILD)/bench/bench_db_million) $(ARGS)
 BENCH_LIBS_bench_cpu_onednn := -fopenmp -ldnnl
@@ -21,4 +24,9 @@ endif
 bar-search: $(BUILD)/bench/bench_search
 	$< $(ARGS)
 bar-space: $(BUILD)/bench/bench_space
+	$<
+
+# make bar-table            what a lookup costs in a table of 10,000 entries, and how long its C header compiles
+.PHONY: bar-table
+bar-table: $(BUILD)/bench/bench_table
 	$<
