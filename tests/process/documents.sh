@@ -54,6 +54,7 @@ if command -v bash > /dev/null; then
 fi
 
 build=$(dirname "$NNTUNE")
+rm -rf "$build/printed" # pages of an older build, which -o would leave as they are
 make -s -o "$NNTUNE" -C "$TESTS/.." BUILD="$build" PREFIX=/usr DESTDIR="$PWD/root" install > log 2>&1 || fail "make install: $(cat log)"
 for file in bin/nntune share/man/man1/nntune.1 share/bash-completion/completions/nntune share/zsh/site-functions/_nntune \
     share/fish/vendor_completions.d/nntune.fish share/doc/nntune/SCHEMA.md; do
