@@ -273,7 +273,7 @@ static nt_status judge(const comparison *c, nt_error *err)
     }
     if (slower + failed == 0)
         return NT_OK;
-    return nt_fail(err, NT_REGRESSION, "of %zu problems %zu became slower by more than %.3g %% and %zu fail", c->common, slower,
+    return nt_fail(err, NT_REGRESSION, "of %zu problems %zu are slower on the B side by more than %.3g %% and %zu fail there", c->common, slower,
                    c->threshold * 100, failed);
 }
 

@@ -109,7 +109,7 @@ static bool take_device(void *context, const nt_row *row)
 {
     origin *o = context;
     char driver[64], compiler[96];
-    json_t *object = nt_json_row(row), *known = json_object(), *value;
+    json_t *object = nt_row_run_json(row), *known = json_object(), *value; /* peak_flops as an object */
     const char *key;
     json_object_foreach (object, key, value)
         if (!json_is_null(value))
