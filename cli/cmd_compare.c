@@ -73,7 +73,8 @@ static nt_status pair_up(comparison *c, nt_error *err)
     if (c->common > 0)
         return NT_OK;
     nt_fail(err, NT_NOT_FOUND, "'%s' and '%s' have no problem in common", c->side[0].word, c->side[1].word);
-    return nt_hint(err, "a problem is layer, shape, batch, precision, layout, fill and cache mode; 'nntune best' lists them");
+    return nt_hint(
+        err, "a problem is layer, shape, batch, precision, layout, fill and cache mode; 'nntune best' lists them");
 }
 
 /* ---- summaries ------------------------------------------------------------------------------------------------------- */
@@ -105,7 +106,8 @@ static double carried_over(comparison *c, size_t *known)
     *known = 0;
     for (size_t i = 0; i < c->count; i++) {
         const nt_side_row *a = c->of[0][i], *b = c->of[1][i];
-        if (a == NULL || b == NULL || !a->side.present || !b->side.present || strcmp(a->device_uuid, b->device_uuid) == 0)
+        if (a == NULL || b == NULL || !a->side.present || !b->side.present ||
+            strcmp(a->device_uuid, b->device_uuid) == 0)
             continue;
         double time_ns = nt_side_time_of(&c->side[1], b, a->kernel, a->params_json);
         if (!isnan(time_ns))
@@ -221,8 +223,8 @@ static json_t *means_json(const comparison *c)
         double mean = group_mean(c, i, done, &members);
         const nt_problem *p = &(c->of[0][i] != NULL ? c->of[0][i] : c->of[1][i])->problem;
         json_array_append_new(means, json_pack("{ss ss so sI}", "layer", p->layer, "precision",
-                                               nt_precisions[p->precision].name, "ratio", nt_json_real(mean), "problems",
-                                               (json_int_t)members));
+                                               nt_precisions[p->precision].name, "ratio", nt_json_real(mean),
+                                               "problems", (json_int_t)members));
     }
     free(done);
     return means;
@@ -258,8 +260,8 @@ static nt_status read_price(const nt_args *args, double price[2], nt_error *err)
     if (text == NULL)
         return NT_OK;
     char *first = nt_strndup(text, comma != NULL ? (size_t)(comma - text) : strlen(text));
-    bool ok = comma != NULL && nt_parse_double(first, &price[0]) && nt_parse_double(comma + 1, &price[1]) && price[0] > 0 &&
-              price[1] > 0;
+    bool ok = comma != NULL && nt_parse_double(first, &price[0]) && nt_parse_double(comma + 1, &price[1]) &&
+              price[0] > 0 && price[1] > 0;
     free(first);
     return ok ? NT_OK : nt_fail(err, NT_USAGE, "--price '%s' is not two positive numbers: --price 2.5,4", text);
 }
@@ -273,8 +275,9 @@ static nt_status judge(const comparison *c, nt_error *err)
     }
     if (slower + failed == 0)
         return NT_OK;
-    return nt_fail(err, NT_REGRESSION, "of %zu problems %zu are slower on the B side by more than %.3g %% and %zu fail there", c->common, slower,
-                   c->threshold * 100, failed);
+    return nt_fail(err, NT_REGRESSION,
+                   "of %zu problems %zu are slower on the B side by more than %.3g %% and %zu fail there", c->common,
+                   slower, c->threshold * 100, failed);
 }
 
 static nt_status compare_sides(const nt_args *args, nt_error *err)
@@ -321,11 +324,12 @@ const nt_command nt_command_compare = {
                "nntune compare device:H200 rule\n"
                "nntune compare before.db after.db#2 --threshold 2\n"
                "nntune compare a100.csv.gz a6000.csv.gz w6600.csv.gz",
-    .description = "A side is run:ID, device:NAME (a part that names one device will do, also without 'device:'), "
-                   "FILE.db[#run], vendor or rule; the last two are of the other side's runs. The verdict on each problem "
-                   "takes the noise between blocks of samples into account. Ends with exit code 5 when B is slower by more "
-                   "than --threshold, or fails where A worked. Recorded spaces of one kernel give the matrix of what each "
-                   "device's best configuration reaches on the others.",
+    .description =
+        "A side is run:ID, device:NAME (a part that names one device will do, also without 'device:'), "
+        "FILE.db[#run], vendor or rule; the last two are of the other side's runs. The verdict on each problem "
+        "takes the noise between blocks of samples into account. Ends with exit code 5 when B is slower by more "
+        "than --threshold, or fails where A worked. Recorded spaces of one kernel give the matrix of what each "
+        "device's best configuration reaches on the others.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_COLOR,
     .least_positional = 2,

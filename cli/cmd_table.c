@@ -22,12 +22,17 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8",
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 
 static const nt_option rows[] = {
-    {.name = "output", .letter = 'o', .kind = NT_OPTION_TEXT, .argument = "FILE", .help = "build, merge: the table to write"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = NT_OPTION_TEXT,
+     .argument = "FILE",
+     .help = "build, merge: the table to write"},
     {.name = "format",
      .kind = NT_OPTION_CHOICE,
      .argument = "FORM",
      .choices = formats,
-     .help = "build, merge: json, header (C) or bundle (with code, for libnntune); default by the name: .json, .h, else bundle"},
+     .help = "build, merge: json, header (C) or bundle (with code, for libnntune); default by the name: .json, .h, "
+             "else bundle"},
     {.name = "name",
      .kind = NT_OPTION_TEXT,
      .argument = "PREFIX",
@@ -35,7 +40,8 @@ static const nt_option rows[] = {
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
-     .help = "build: only winners on this device, its name, UUID or kind; check: cpu, cuda or cuda:N (default: as in the table)"},
+     .help = "build: only winners on this device, its name, UUID or kind; check: cpu, cuda or cuda:N (default: as in "
+             "the table)"},
     {.name = "default",
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
@@ -47,7 +53,10 @@ static const nt_option rows[] = {
      .max = INT64_MAX,
      .help = "build: only winners of these runs"},
     {.name = "no-code", .kind = NT_OPTION_FLAG, .help = "build: leave compiled code out of a bundle"},
-    {.name = "shape", .kind = NT_OPTION_TEXT, .argument = "SHAPE", .help = "lookup: as for sweep (default: the layer's first)"},
+    {.name = "shape",
+     .kind = NT_OPTION_TEXT,
+     .argument = "SHAPE",
+     .help = "lookup: as for sweep (default: the layer's first)"},
     {.name = "batch",
      .kind = NT_OPTION_INTEGER,
      .argument = "N",
@@ -59,7 +68,11 @@ static const nt_option rows[] = {
      .argument = "P",
      .choices = precisions,
      .help = "lookup: fp32, tf32, fp16, bf16, int8, fp8 (default fp32)"},
-    {.name = "layout", .kind = NT_OPTION_CHOICE, .argument = "L", .choices = layouts, .help = "lookup: nhwc, nchw (default nhwc)"},
+    {.name = "layout",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "L",
+     .choices = layouts,
+     .help = "lookup: nhwc, nchw (default nhwc)"},
     {.name = "as",
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
@@ -139,8 +152,8 @@ static json_t *regret_json(const nt_regret *r)
     return json;
 }
 
-static void show_built(const nt_args *args, const nt_deploy *table, const nt_deploy_tally *tally, const nt_regret *regret,
-                       size_t regrets)
+static void show_built(const nt_args *args, const nt_deploy *table, const nt_deploy_tally *tally,
+                       const nt_regret *regret, size_t regrets)
 {
     size_t ranges = 0;
     int64_t lo, hi;
@@ -160,10 +173,11 @@ static void show_built(const nt_args *args, const nt_deploy *table, const nt_dep
         nt_output_json(document);
         return;
     }
-    printf("%s: %zu entries in %zu batch ranges for %zu device%s", path, table->entry_count, ranges, table->device_count,
-           table->device_count == 1 ? "" : "s");
+    printf("%s: %zu entries in %zu batch ranges for %zu device%s", path, table->entry_count, ranges,
+           table->device_count, table->device_count == 1 ? "" : "s");
     printf(tally->without_code > 0 ? ", %lld of them without code\n" : "\n", (long long)tally->without_code);
-    nt_table *shown = nt_table_new("expected loss where the table has no entry|>left out|>measured|>mean|>90 % below|>most");
+    nt_table *shown =
+        nt_table_new("expected loss where the table has no entry|>left out|>measured|>mean|>90 % below|>most");
     for (size_t i = 0; i < regrets; i++) {
         nt_table_cell(shown, "%s %s, %s", regret[i].layer, nt_precisions[regret[i].precision].name,
                       regret[i].whole_shape ? "another shape" : "another batch");
@@ -292,7 +306,8 @@ static nt_status asked_problem(const nt_args *args, nt_problem *out, nt_error *e
 
 static void show_result_json(const nt_problem *problem, const nntune_result *r, const char *reason)
 {
-    static const char *const matches[] = {"exact", "batch", "shape"}, *const tiers[] = {"device", "architecture", "default"};
+    static const char *const matches[] = {"exact", "batch", "shape"}, *const tiers[] = {"device", "architecture",
+                                                                                        "default"};
     json_t *document = nt_output_document("table_lookup"), *params = NULL, *sizes = json_array();
     json_object_set_new(document, "problem", nt_json_problem(problem));
     json_object_set_new(document, "match", json_string(matches[r->match]));
@@ -325,7 +340,8 @@ static void show_result(const nt_args *args, const nt_problem *problem, const nn
     nt_present_problem(&text, problem, NT_COLD);
     nt_present_params(&params, r->params);
     printf("%s: %s %s\n", nt_str_text(&text), r->kernel, nt_str_text(&params));
-    printf("expected     %s; the entry was measured at %s\n", nt_text_time_ns(r->expected_ns).s, nt_text_time_ns(r->time_ns).s);
+    printf("expected     %s; the entry was measured at %s\n", nt_text_time_ns(r->expected_ns).s,
+           nt_text_time_ns(r->time_ns).s);
     printf("why          %s\n", reason);
     printf("measured     on %s, %s, %s\n", r->device, r->driver, r->compiler);
     nt_str_done(&text);
@@ -366,8 +382,8 @@ static nt_status lookup(const nt_args *args, int *exit_code, nt_error *err)
         status = as_device(&table, as, &device, err);
     if (status == NT_OK) {
         table.lean = true;
-        status = nt_deploy_open(&table, as != NULL ? &device : NULL, nt_args_flag(args, "accept-stale") ? NNTUNE_ACCEPT_STALE : 0,
-                                &open, err);
+        status = nt_deploy_open(&table, as != NULL ? &device : NULL,
+                                nt_args_flag(args, "accept-stale") ? NNTUNE_ACCEPT_STALE : 0, &open, err);
     }
     if (status == NT_OK)
         status = look_up(args, open, &problem, err);
@@ -404,10 +420,11 @@ const nt_command nt_command_table = {
                "nntune table lookup conv.ntb conv3x3 --shape 64x56x56 --batch 12\n"
                "nntune table check conv.ntb\n"
                "nntune table merge conv.ntb fc.json -o all.ntb",
-    .description = "'build [LAYER]' writes the winners of a database as JSON, a C header or a bundle with their compiled code, "
-                   "and prints what the table is expected to lose where it has no entry. 'lookup FILE LAYER' answers as "
-                   "libnntune would, with the reason. 'check FILE' measures each entry again and ends with exit code 5 when "
-                   "some no longer hold. 'merge FILE..' joins tables; of equal problems and devices the later stays.",
+    .description =
+        "'build [LAYER]' writes the winners of a database as JSON, a C header or a bundle with their compiled code, "
+        "and prints what the table is expected to lose where it has no entry. 'lookup FILE LAYER' answers as "
+        "libnntune would, with the reason. 'check FILE' measures each entry again and ends with exit code 5 when "
+        "some no longer hold. 'merge FILE..' joins tables; of equal problems and devices the later stays.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_QUIET | NT_USES_PROGRESS | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 1,

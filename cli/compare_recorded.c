@@ -85,11 +85,11 @@ static nt_status open_all(const nt_args *args, spaces *s, nt_error *err)
         if (status != NT_OK)
             return status;
         if (align(s, i) == 0)
-            return nt_fail(err, NT_NOT_FOUND, "%s and %s have no configuration in common: they are of different kernels",
-                           s->path[0], s->path[i]);
+            return nt_fail(err, NT_NOT_FOUND,
+                           "%s and %s have no configuration in common: they are of different kernels", s->path[0],
+                           s->path[i]);
     }
-    s->matrix =
-        (nt_portability){s->count, s->recorded[0]->row_count, (const double *const *)(const void *)s->time};
+    s->matrix = (nt_portability){s->count, s->recorded[0]->row_count, (const double *const *)(const void *)s->time};
     return NT_OK;
 }
 
@@ -174,8 +174,9 @@ static void print_json(const spaces *s)
         size_t index = nt_portability_best(&s->matrix, of);
         if (index < s->matrix.configs)
             print_config(s, index, &best);
-        json_array_append_new(devices, json_pack("{ss so so}", "name", s->recorded[of]->name, "best", nt_json_text(nt_str_text(&best)),
-                                                 "best_ms", nt_json_real(s->recorded[of]->best_ms)));
+        json_array_append_new(devices, json_pack("{ss so so}", "name", s->recorded[of]->name, "best",
+                                                 nt_json_text(nt_str_text(&best)), "best_ms",
+                                                 nt_json_real(s->recorded[of]->best_ms)));
         for (int on = 0; on < s->count; on++)
             json_array_append_new(row, nt_json_real(nt_portability_speed(&s->matrix, of, on)));
         json_array_append_new(speeds, row);
@@ -185,8 +186,8 @@ static void print_json(const spaces *s)
         json_t *row = json_array();
         for (int d = 0; d < s->count; d++)
             json_array_append_new(row, nt_json_real(100 * sensitivity(s, d, p)));
-        json_array_append_new(parameters,
-                              json_pack("{ss so}", "param", s->recorded[0]->kernel.params[p].name, "most_lost_pct", row));
+        json_array_append_new(
+            parameters, json_pack("{ss so}", "param", s->recorded[0]->kernel.params[p].name, "most_lost_pct", row));
     }
     nt_str text = {0};
     if (single < s->matrix.configs)

@@ -22,8 +22,9 @@ typedef struct wanted {
     const char *extra;  /* one more condition on rows; NULL: none */
 } wanted;
 
-static const char vendor_rows[] = "(kernel like 'cudnn%' or kernel like 'cublas%' or kernel like 'onednn%' or kernel like "
-                                  "'openblas%' or kernel like 'vendor%')";
+static const char vendor_rows[] =
+    "(kernel like 'cudnn%' or kernel like 'cublas%' or kernel like 'onednn%' or kernel like "
+    "'openblas%' or kernel like 'vendor%')";
 static const char rule_rows[] = "rule is not null and rule <> ''";
 
 void nt_side_done(nt_side *side)
@@ -46,8 +47,8 @@ static void add_quoted(nt_str *out, const char *text)
     nt_str_add(out, "'");
 }
 
-/* The winners come first: cold before hot, final rounds before the rest, the newest run before older ones. Failed problems
- * follow, so that a problem that has a winner is never taken for failed. */
+/* The winners come first: cold before hot, final rounds before the rest, the newest run before older ones. Failed
+ * problems follow, so that a problem that has a winner is never taken for failed. */
 static void write_query(const wanted *w, nt_str *out)
 {
     nt_str_add(out, "select * from trials where true");
@@ -95,11 +96,13 @@ static bool take_row(void *context, const nt_row *row)
     nt_problem problem;
     int mode = nt_cache_mode_find(nt_row_text(row, "cache"));
     bool ok = strcmp(nt_row_text(row, "outcome"), "ok") == 0;
-    if (nt_row_problem(row, &problem, NULL) != NT_OK || mode < 0 || find_row(side, &problem, (nt_cache_mode)mode) != NULL)
+    if (nt_row_problem(row, &problem, NULL) != NT_OK || mode < 0 ||
+        find_row(side, &problem, (nt_cache_mode)mode) != NULL)
         return true;
     nt_grow((void **)&side->row, &side->capacity, side->count + 1, sizeof *side->row);
     nt_side_row *out = &side->row[side->count++];
-    *out = (nt_side_row){.problem = problem, .cache = (nt_cache_mode)mode, .roof_pct = NAN, .run = nt_row_int(row, "run")};
+    *out =
+        (nt_side_row){.problem = problem, .cache = (nt_cache_mode)mode, .roof_pct = NAN, .run = nt_row_int(row, "run")};
     out->power_mw = nt_row_real(row, "power_mw");
     nt_copy(out->device_uuid, sizeof out->device_uuid, nt_row_text(row, "device_uuid"));
     nt_copy(out->kernel, sizeof out->kernel, nt_row_text(row, "kernel"));
@@ -171,13 +174,15 @@ static bool take_name(void *context, const nt_row *row)
 static nt_status find_device(nt_side *side, const char *part, char out[128], nt_error *err)
 {
     names n = {.part = part};
-    nt_status status = side->reader->query(side->reader, "select distinct device from runs where device is not null order by 1",
-                                           take_name, &n, err);
+    nt_status status = side->reader->query(
+        side->reader, "select distinct device from runs where device is not null order by 1", take_name, &n, err);
     if (status == NT_OK && n.matches != 1) {
-        nt_fail(err, NT_USAGE, "'%s' names %s in %s", part, n.matches == 0 ? "no device" : "several devices", side->path);
-        status = n.all.length > 0 ? nt_hint(err, "its devices are %s; a side is run:ID, device:NAME, FILE.db[#run], vendor or rule",
-                                            nt_str_text(&n.all))
-                                  : nt_hint(err, "a side is run:ID, device:NAME, FILE.db[#run], vendor or rule");
+        nt_fail(err, NT_USAGE, "'%s' names %s in %s", part, n.matches == 0 ? "no device" : "several devices",
+                side->path);
+        status = n.all.length > 0
+                     ? nt_hint(err, "its devices are %s; a side is run:ID, device:NAME, FILE.db[#run], vendor or rule",
+                               nt_str_text(&n.all))
+                     : nt_hint(err, "a side is run:ID, device:NAME, FILE.db[#run], vendor or rule");
     }
     nt_copy(out, 128, n.match);
     nt_str_done(&n.all);
@@ -228,7 +233,8 @@ static nt_status open_side(const nt_args *args, nt_side *side, wanted *w, char d
 {
     const char *run = NULL, *word = side->word;
     bool file = split_file(word, side->path, &run);
-    nt_status status = file ? nt_db_reader_open(side->path, &side->reader, err) : nt_database_read(args, side->path, &side->reader, err);
+    nt_status status = file ? nt_db_reader_open(side->path, &side->reader, err)
+                            : nt_database_read(args, side->path, &side->reader, err);
     if (status != NT_OK || (file && run == NULL))
         return status;
     if (strncmp(word, "run:", 4) == 0)

@@ -1,5 +1,5 @@
-/* deploy.h: deployment tables for the commands: made from a database, opened with the runtime's own lookup, and what they
- * are expected to lose on problems that are not in them. */
+/* deploy.h: deployment tables for the commands: made from a database, opened with the runtime's own lookup, and what
+ * they are expected to lose on problems that are not in them. */
 #ifndef NT_DEPLOY_H
 #define NT_DEPLOY_H
 
@@ -10,12 +10,12 @@
 /* ---- deploy_build.c ---- */
 
 typedef struct nt_deploy_request {
-    const char *layer;       /* NULL: all */
-    const char *device;      /* name, UUID or kind; NULL: all */
-    const char *dflt;        /* device that serves every other of its kind; NULL: none */
-    const int64_t *run;      /* only winners of these runs */
+    const char *layer;  /* NULL: all */
+    const char *device; /* name, UUID or kind; NULL: all */
+    const char *dflt;   /* device that serves every other of its kind; NULL: none */
+    const int64_t *run; /* only winners of these runs */
     int run_count;
-    bool with_code;          /* take compiled artefacts out of the cache */
+    bool with_code; /* take compiled artefacts out of the cache */
 } nt_deploy_request;
 
 typedef struct nt_deploy_tally {
@@ -34,9 +34,10 @@ nt_status nt_deploy_build(nt_reader *reader, const nt_deploy_request *request, n
 typedef struct nt_regret {
     char layer[NT_NAME_BYTES];
     nt_precision precision;
-    bool whole_shape;      /* all batches of the shape were left out, else one batch */
-    int64_t tried, known;  /* left out; of them, those where the chosen configuration was measured */
-    double mean, p90, most; /* time over the best, less 1: geometric mean, 90th percentile, largest; NAN when none is known */
+    bool whole_shape;     /* all batches of the shape were left out, else one batch */
+    int64_t tried, known; /* left out; of them, those where the chosen configuration was measured */
+    double mean, p90,
+        most; /* time over the best, less 1: geometric mean, 90th percentile, largest; NAN when none is known */
 } nt_regret;
 
 /* Looks up each of (at most 200, evenly spread) entries in a table without it. Free *out. */

@@ -248,9 +248,9 @@ static void finish_entry(builder *b, size_t index)
 static nt_status nothing(const builder *b, nt_error *err)
 {
     const char *seen = nt_str_text(&b->tally->devices);
-    nt_fail(err, NT_NOT_FOUND, "there is no winner to make a table of%s%s%s%s", b->request->layer != NULL ? " for layer " : "",
-            b->request->layer != NULL ? b->request->layer : "", b->request->device != NULL ? " on device " : "",
-            b->request->device != NULL ? b->request->device : "");
+    nt_fail(err, NT_NOT_FOUND, "there is no winner to make a table of%s%s%s%s",
+            b->request->layer != NULL ? " for layer " : "", b->request->layer != NULL ? b->request->layer : "",
+            b->request->device != NULL ? " on device " : "", b->request->device != NULL ? b->request->device : "");
     if (seen[0] != '\0')
         return nt_hint(err, "the database has winners on %s", seen);
     return nt_hint(err, "'nntune sweep LAYER' finds some");

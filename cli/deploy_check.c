@@ -21,13 +21,13 @@
 #include "device/device.h"
 
 /* X(name, text): what became of an entry */
-#define VERDICT_MAP(X)                      \
-    X(HOLDS, "holds")                       \
-    X(FASTER, "faster than promised")       \
-    X(SLOWER, "slower than promised")       \
-    X(UNCLEAR, "unclear")                   \
-    X(FAILED, "fails")                      \
-    X(STALE, "kernel changed")              \
+#define VERDICT_MAP(X)                \
+    X(HOLDS, "holds")                 \
+    X(FASTER, "faster than promised") \
+    X(SLOWER, "slower than promised") \
+    X(UNCLEAR, "unclear")             \
+    X(FAILED, "fails")                \
+    X(STALE, "kernel changed")        \
     X(FOREIGN, "another device")
 
 typedef enum verdict {
@@ -101,11 +101,14 @@ static void compare(const checker *c, const nt_deploy_entry *e, checked *out)
         out->verdict = VERDICT_UNCLEAR;
     else
         out->verdict = VERDICT_HOLDS;
-    snprintf(out->reason, sizeof out->reason, "%.3f times the promised time, %.3f to %.3f", out->time_ns / e->time_ns, lo, hi);
+    snprintf(out->reason, sizeof out->reason, "%.3f times the promised time, %.3f to %.3f", out->time_ns / e->time_ns,
+             lo, hi);
     if (strcmp(e->driver, c->device.driver) != 0)
-        snprintf(out->reason + strlen(out->reason), sizeof out->reason - strlen(out->reason), "; driver was %s", e->driver);
+        snprintf(out->reason + strlen(out->reason), sizeof out->reason - strlen(out->reason), "; driver was %s",
+                 e->driver);
     if (strcmp(e->compiler, c->device.compiler) != 0)
-        snprintf(out->reason + strlen(out->reason), sizeof out->reason - strlen(out->reason), "; compiler was %s", e->compiler);
+        snprintf(out->reason + strlen(out->reason), sizeof out->reason - strlen(out->reason), "; compiler was %s",
+                 e->compiler);
 }
 
 static nt_status measure(checker *c, const nt_deploy_entry *e, checked *out, nt_error *err)
@@ -237,7 +240,8 @@ static nt_status judge(const checker *c, const checked *is, const char *path, nt
         return nt_hint(err, "sweep these problems again and build the table anew");
     }
     if (foreign == c->table.entry_count)
-        return nt_fail(err, NT_NO_DEVICE, "%s has no entry for this device, %s (%s)", path, c->device.name, c->device.arch);
+        return nt_fail(err, NT_NO_DEVICE, "%s has no entry for this device, %s (%s)", path, c->device.name,
+                       c->device.arch);
     return NT_OK;
 }
 
@@ -267,7 +271,8 @@ static nt_status check_here(checker *c, const char *path, int *exit_code, nt_err
     char folder[64] = "", database[80] = "";
     checked *is = nt_alloc_zero(c->table.entry_count, sizeof *is);
     for (size_t i = 0; i < c->table.entry_count; i++)
-        is[i] = (checked){.verdict = VERDICT_UNCLEAR, .time_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .reason = "not reached"};
+        is[i] =
+            (checked){.verdict = VERDICT_UNCLEAR, .time_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .reason = "not reached"};
     nt_status status = open_scratch(folder, database, &c->sink, err);
     if (status == NT_OK) {
         nt_progress_line *line = nt_progress_open(c->args);

@@ -130,7 +130,8 @@ static bool same_stage(const nt_stage *a, const nt_stage *b)
 {
     bool same = a->kind == b->kind && strcmp(a->entry, b->entry) == 0 && a->arg_count == b->arg_count &&
                 a->smem_dynamic_bytes == b->smem_dynamic_bytes && a->zero_role == b->zero_role &&
-                memcmp(a->block, b->block, sizeof a->block) == 0 && memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0;
+                memcmp(a->block, b->block, sizeof a->block) == 0 &&
+                memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0;
     for (int i = 0; same && i < a->arg_count; i++)
         same = a->arg[i].kind == b->arg[i].kind && a->arg[i].role == b->arg[i].role &&
                memcmp(&a->arg[i].real, &b->arg[i].real, sizeof(float)) == 0;
@@ -220,7 +221,8 @@ static nt_deploy_launch *fit_launch(const plans *p)
     l->stage = nt_alloc_zero((size_t)(l->prepare_count + l->stage_count), sizeof *l->stage);
     for (int i = 0; ok && i < l->prepare_count + l->stage_count; i++)
         ok = fit_stage(p, i, &l->stage[i]);
-    ok = ok && fit_number(p, get_memory, 0, 0, &l->packed_bytes) && fit_number(p, get_memory, 0, 1, &l->workspace_bytes);
+    ok =
+        ok && fit_number(p, get_memory, 0, 0, &l->packed_bytes) && fit_number(p, get_memory, 0, 1, &l->workspace_bytes);
     if (ok)
         return l;
     free(l->stage);
@@ -359,7 +361,8 @@ static void probe_cost(const probe *p, const nt_trial *trial, double time_ns, nt
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------- */
 
-void nt_deploy_entry_probe(nt_deploy_entry *entry, const nt_device_info *device, const nt_trial *trial, int64_t batch_hi)
+void nt_deploy_entry_probe(nt_deploy_entry *entry, const nt_device_info *device, const nt_trial *trial,
+                           int64_t batch_hi)
 {
     probe p = {.kernel = nt_kernel_find(entry->problem.layer, device->kind, entry->kernel),
                .device = device,
@@ -401,8 +404,8 @@ bool nt_deploy_work_probe(const nt_problem *problem, nt_deploy_work *out)
             *extent_of(&larger, d) *= 2;
             if (layer->extents(&larger, &twice, NULL) != NT_OK)
                 return false;
-            double exponent = log2(tensor_bytes(&twice, problem->precision, which) /
-                                   tensor_bytes(&own, problem->precision, which));
+            double exponent =
+                log2(tensor_bytes(&twice, problem->precision, which) / tensor_bytes(&own, problem->precision, which));
             product->exponent[d] = fabs(exponent - round(exponent)) < 1e-6 ? round(exponent) : exponent;
             product->scale /= pow(size, product->exponent[d]);
         }

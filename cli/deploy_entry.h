@@ -7,8 +7,8 @@
 #include "reports/table.h"
 
 /* Fills launch (NULL where a table cannot hold it) and cost of an entry whose problem, kernel, parameters, time and
- * from_batch are known. `batch_hi`: the last batch it serves. `trial` gives its resources. An unknown kernel leaves both
- * unknown. */
+ * from_batch are known. `batch_hi`: the last batch it serves. `trial` gives its resources. An unknown kernel leaves
+ * both unknown. */
 void nt_deploy_entry_probe(nt_deploy_entry *entry, const nt_device_info *device, const nt_trial *trial,
                            int64_t batch_hi);
 

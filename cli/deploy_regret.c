@@ -1,4 +1,5 @@
-/* deploy_regret.c: opening a table with the runtime, and leaving rows out of it to see what the rest would have chosen. */
+/* deploy_regret.c: opening a table with the runtime, and leaving rows out of it to see what the rest would have chosen.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,20 +105,23 @@ static bool left_out_ratio(nt_deploy *table, const nt_deploy_entry *left, bool w
     nt_copy(device.name, sizeof device.name, table->device[left->device].name);
     nt_copy(device.arch, sizeof device.arch, table->device[left->device].arch);
     without(table, left, whole_shape, &rest);
-    if (rest.entry_count > 0 && nt_deploy_open(&rest, &device, NNTUNE_ACCEPT_STALE | NNTUNE_ALONE, &open, NULL) == NT_OK) {
+    if (rest.entry_count > 0 &&
+        nt_deploy_open(&rest, &device, NNTUNE_ACCEPT_STALE | NNTUNE_ALONE, &open, NULL) == NT_OK) {
         nt_deploy_query(&left->problem, sizes, &query);
         found = nntune_lookup(open, &query, &result) == NNTUNE_OK;
         /* A batch left out of a shape that has no other is a shape left out. */
         found = found && (whole_shape || result.match != NNTUNE_MATCH_SHAPE);
         if (found)
-            *ratio = nt_deploy_time_at(table, left->device, &left->problem, result.kernel, result.params) / left->time_ns;
+            *ratio =
+                nt_deploy_time_at(table, left->device, &left->problem, result.kernel, result.params) / left->time_ns;
     }
     nntune_table_close(open);
     free(rest.entry);
     return found;
 }
 
-static nt_regret *find_row(nt_regret **rows, size_t *count, size_t *capacity, const nt_problem *problem, bool whole_shape)
+static nt_regret *find_row(nt_regret **rows, size_t *count, size_t *capacity, const nt_problem *problem,
+                           bool whole_shape)
 {
     for (size_t i = 0; i < *count; i++)
         if ((*rows)[i].precision == problem->precision && (*rows)[i].whole_shape == whole_shape &&
@@ -125,7 +129,8 @@ static nt_regret *find_row(nt_regret **rows, size_t *count, size_t *capacity, co
             return &(*rows)[i];
     nt_grow((void **)rows, capacity, *count + 1, sizeof **rows);
     nt_regret *row = &(*rows)[(*count)++];
-    *row = (nt_regret){.precision = problem->precision, .whole_shape = whole_shape, .mean = NAN, .p90 = NAN, .most = NAN};
+    *row =
+        (nt_regret){.precision = problem->precision, .whole_shape = whole_shape, .mean = NAN, .p90 = NAN, .most = NAN};
     nt_copy(row->layer, sizeof row->layer, problem->layer);
     return row;
 }

@@ -122,7 +122,8 @@ static void without_both(nt_comparison *row)
     bool failed = row->a.failed || row->b.failed;
     row->verdict = failed ? NT_VERDICT_FAILED : NT_VERDICT_MISSING;
     if (failed)
-        snprintf(row->reason, sizeof row->reason, "no configuration worked on the %s side", row->b.failed ? "new" : "old");
+        snprintf(row->reason, sizeof row->reason, "no configuration worked on the %s side",
+                 row->b.failed ? "new" : "old");
     else
         snprintf(row->reason, sizeof row->reason, "not measured on the %s side", row->b.present ? "old" : "new");
 }
@@ -157,7 +158,8 @@ static void compare_row(nt_comparison *row, double noise, double threshold)
         return;
     }
     row->ratio = row->b_ns / row->a_ns;
-    if (row->a.measurement != NULL && row->b.measurement != NULL && strcmp(row->a.measurement, row->b.measurement) == 0) {
+    if (row->a.measurement != NULL && row->b.measurement != NULL &&
+        strcmp(row->a.measurement, row->b.measurement) == 0) {
         row->lo = row->hi = row->ratio;
         row->verdict = NT_VERDICT_SAME;
         snprintf(row->reason, sizeof row->reason, "it is the same measurement");

@@ -11,12 +11,12 @@
 enum { NT_COMPARE_BLOCKS = 16 };
 
 /* X(name, text) */
-#define NT_VERDICT_MAP(X)   \
-    X(SAME, "same")         \
-    X(FASTER, "faster")     \
-    X(SLOWER, "slower")     \
-    X(UNCLEAR, "unclear")   \
-    X(MISSING, "missing")   \
+#define NT_VERDICT_MAP(X) \
+    X(SAME, "same")       \
+    X(FASTER, "faster")   \
+    X(SLOWER, "slower")   \
+    X(UNCLEAR, "unclear") \
+    X(MISSING, "missing") \
     X(FAILED, "failed")
 
 typedef enum nt_verdict {
@@ -34,8 +34,8 @@ typedef struct nt_compare_side {
     double time_ns;          /* median of all samples; not positive: unknown, the median of the blocks stands for it */
     double block_ns[NT_COMPARE_BLOCKS]; /* median of each block */
     int block_count;
-    double first_ns;  /* a measurement before the blocks that chose what was measured in them: tells how times move, but
-                         is no unbiased time; NAN when there is none */
+    double first_ns; /* a measurement before the blocks that chose what was measured in them: tells how times move, but
+                        is no unbiased time; NAN when there is none */
     double within_rel; /* half-width of the 95 % interval of the median of all samples, over it; NAN when unknown */
 } nt_compare_side;
 
@@ -52,8 +52,8 @@ typedef struct nt_comparison {
  * block_count, time_ns and within_rel. Adds behind blocks that are there; time_ns then becomes unknown. */
 void nt_compare_add_samples(nt_compare_side *side, const double *sample_ns, size_t count, int blocks);
 
-/* `threshold`: differences up to this (0.01) do not matter. Returns the noise between blocks that it found: the standard
- * deviation of the logarithm of one block. */
+/* `threshold`: differences up to this (0.01) do not matter. Returns the noise between blocks that it found: the
+ * standard deviation of the logarithm of one block. */
 double nt_compare(nt_comparison *rows, size_t count, double threshold);
 
 /* Geometric mean of the ratios of the rows that have one; NAN when none has. */

@@ -18,7 +18,8 @@ size_t nt_portability_best(const nt_portability *p, int device);
 /* Speed that `on` reaches with the best configuration of `of`. */
 double nt_portability_speed(const nt_portability *p, int of, int on);
 
-/* The configuration with the largest harmonic mean of speeds over all devices, and that mean; 0 when none works on all. */
+/* The configuration with the largest harmonic mean of speeds over all devices, and that mean; 0 when none works on all.
+ */
 size_t nt_portability_single(const nt_portability *p, double *mean);
 
 /* How much one parameter matters on a device: the largest loss of the best configuration whose parameter is held at one

@@ -30,8 +30,8 @@ static nntune_status start(char *why)
         void *symbol = dlsym(library, symbols[i].name);
         if (symbol == NULL && strcmp(symbols[i].name, "cuGetErrorName") != 0) {
             dlclose(library);
-            return nntune_fail(why, NNTUNE_NO_DEVICE, "NVIDIA's driver has no function %s: CUDA 12.0 or newer is needed",
-                               symbols[i].name);
+            return nntune_fail(why, NNTUNE_NO_DEVICE,
+                               "NVIDIA's driver has no function %s: CUDA 12.0 or newer is needed", symbols[i].name);
         }
         memcpy((char *)&functions + symbols[i].offset, &symbol, sizeof symbol);
     }

@@ -1,4 +1,5 @@
-/* cuda.h: the few functions of NVIDIA's driver that the library calls, opened at run time; no header of CUDA is needed. */
+/* cuda.h: the few functions of NVIDIA's driver that the library calls, opened at run time; no header of CUDA is needed.
+ */
 #ifndef NNTUNE_CUDA_H
 #define NNTUNE_CUDA_H
 
@@ -25,22 +26,22 @@ typedef struct nntune_cuda_config {
 } nntune_cuda_config;
 
 /* X(field, exported name, parameters) */
-#define NNTUNE_CUDA_FUNCTIONS(X)                                                                                     \
-    X(init, "cuInit", (unsigned))                                                                                    \
-    X(driver_version, "cuDriverGetVersion", (int *))                                                                 \
-    X(device_count, "cuDeviceGetCount", (int *))                                                                     \
-    X(device_get, "cuDeviceGet", (int *, int))                                                                       \
-    X(device_name, "cuDeviceGetName", (char *, int, int))                                                            \
-    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                                   \
-    X(module_load, "cuModuleLoadData", (void **, const void *))                                                      \
-    X(module_unload, "cuModuleUnload", (void *))                                                                     \
-    X(module_function, "cuModuleGetFunction", (void **, void *, const char *))                                       \
-    X(function_set, "cuFuncSetAttribute", (void *, int, int))                                                        \
-    X(launch, "cuLaunchKernel",                                                                                      \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))      \
-    X(launch_ex, "cuLaunchKernelEx", (const nntune_cuda_config *, void *, void **, void **))                         \
-    X(set_words, "cuMemsetD32Async", (uint64_t, unsigned, size_t, void *))                                           \
-    X(set_bytes, "cuMemsetD8Async", (uint64_t, unsigned char, size_t, void *))                                       \
+#define NNTUNE_CUDA_FUNCTIONS(X)                                                                                \
+    X(init, "cuInit", (unsigned))                                                                               \
+    X(driver_version, "cuDriverGetVersion", (int *))                                                            \
+    X(device_count, "cuDeviceGetCount", (int *))                                                                \
+    X(device_get, "cuDeviceGet", (int *, int))                                                                  \
+    X(device_name, "cuDeviceGetName", (char *, int, int))                                                       \
+    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                              \
+    X(module_load, "cuModuleLoadData", (void **, const void *))                                                 \
+    X(module_unload, "cuModuleUnload", (void *))                                                                \
+    X(module_function, "cuModuleGetFunction", (void **, void *, const char *))                                  \
+    X(function_set, "cuFuncSetAttribute", (void *, int, int))                                                   \
+    X(launch, "cuLaunchKernel",                                                                                 \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
+    X(launch_ex, "cuLaunchKernelEx", (const nntune_cuda_config *, void *, void **, void **))                    \
+    X(set_words, "cuMemsetD32Async", (uint64_t, unsigned, size_t, void *))                                      \
+    X(set_bytes, "cuMemsetD8Async", (uint64_t, unsigned char, size_t, void *))                                  \
     X(error_name, "cuGetErrorName", (int, const char **))
 
 typedef struct nntune_cuda {

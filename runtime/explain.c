@@ -70,8 +70,9 @@ void nntune_explain(const nntune_table *table, const nntune_query *query, nntune
         explain_match(&t, query, result);
         break;
     case NNTUNE_STALE:
-        add(&t, "refused as stale: it was measured with driver '%s', this device has '%s'; build the table again, check it "
-                "('nntune table check'), or open it with NNTUNE_ACCEPT_STALE",
+        add(&t,
+            "refused as stale: it was measured with driver '%s', this device has '%s'; build the table again, check it "
+            "('nntune table check'), or open it with NNTUNE_ACCEPT_STALE",
             result->driver, table->here.driver);
         break;
     case NNTUNE_FOREIGN:

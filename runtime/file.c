@@ -23,8 +23,9 @@ nntune_status nntune_fail(char *why, nntune_status status, const char *format, .
 
 const char *nntune_status_text(nntune_status status)
 {
-    static const char *const texts[] = {"ok",      "not found",    "damaged table", "made for another device", "stale",
-                                        "invalid", "no such device", "refused",     "failed"};
+    static const char *const texts[] = {"ok",    "not found", "damaged table",  "made for another device",
+                                        "stale", "invalid",   "no such device", "refused",
+                                        "failed"};
     return (unsigned)status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }
 
@@ -61,10 +62,11 @@ static nntune_status check_header(const char *path, const nntune_file *file, cha
         return nntune_fail(why, NNTUNE_CORRUPT,
                            "%s is no table for the runtime; 'nntune table build -o NAME.ntb' makes one", path);
     if (h->version != NNTUNE_FILE_VERSION || h->order != NNTUNE_FILE_ORDER)
-        return nntune_fail(why, NNTUNE_CORRUPT,
-                           "%s is a table of version %u, this library reads version %d of its own byte order; build the "
-                           "table again",
-                           path, h->version, NNTUNE_FILE_VERSION);
+        return nntune_fail(
+            why, NNTUNE_CORRUPT,
+            "%s is a table of version %u, this library reads version %d of its own byte order; build the "
+            "table again",
+            path, h->version, NNTUNE_FILE_VERSION);
     if (h->bytes != file->bytes)
         return nntune_fail(why, NNTUNE_CORRUPT, "%s is %zu bytes long and should be %llu: it is truncated or damaged",
                            path, file->bytes, (unsigned long long)h->bytes);
@@ -72,7 +74,8 @@ static nntune_status check_header(const char *path, const nntune_file *file, cha
         return nntune_fail(why, NNTUNE_CORRUPT, "%s is damaged: its checksum does not hold", path);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++) {
         uint64_t offset = h->part[i].offset, count = h->part[i].count;
-        if (offset < sizeof *h || offset > file->bytes || offset % 8 != 0 || count > (file->bytes - offset) / rows[i].size)
+        if (offset < sizeof *h || offset > file->bytes || offset % 8 != 0 ||
+            count > (file->bytes - offset) / rows[i].size)
             return nntune_fail(why, NNTUNE_CORRUPT, "%s is damaged: its %s lie outside of it", path, rows[i].name);
     }
     return NNTUNE_OK;

@@ -1,8 +1,9 @@
-/* format.h: a table as bytes: one file, mapped and used as it lies. Written by reports/table_bundle.c, read by this folder.
+/* format.h: a table as bytes: one file, mapped and used as it lies. Written by reports/table_bundle.c, read by this
+ * folder.
  *
- * A header, then parts, each an array at an offset that is a multiple of 8. Texts are offsets into the part TEXT; numbers
- * are the machine's own (little endian, told by `order`). A table of another version is refused. The whole file is under
- * one checksum, each artefact under one of its own. */
+ * A header, then parts, each an array at an offset that is a multiple of 8. Texts are offsets into the part TEXT;
+ * numbers are the machine's own (little endian, told by `order`). A table of another version is refused. The whole file
+ * is under one checksum, each artefact under one of its own. */
 #ifndef NNTUNE_FORMAT_H
 #define NNTUNE_FORMAT_H
 
@@ -101,8 +102,8 @@ typedef struct nntune_file_entry {
     double time_ns, time_lo_ns, time_hi_ns, floor_ns, error_impl, error_prec;
 } nntune_file_entry;
 
-/* The model of one entry. Blocks of a problem: scale x product over its extents of ceil(size / tile), where tile is not 0.
- * One wave is `slots` blocks at once and takes wave_ns when a block has flop_per_block to do. */
+/* The model of one entry. Blocks of a problem: scale x product over its extents of ceil(size / tile), where tile is not
+ * 0. One wave is `slots` blocks at once and takes wave_ns when a block has flop_per_block to do. */
 typedef struct nntune_file_cost {
     double block_scale, slots, wave_ns, flop_per_block;
     float tile[NNTUNE_FILE_DIMS + 1];
@@ -168,7 +169,8 @@ static inline uint64_t nntune_file_checksum(const void *data, uint64_t bytes)
     return h;
 }
 
-/* What a file's header must state: of all of it, with the checksum itself taken as 0. `bytes` is at least the header's. */
+/* What a file's header must state: of all of it, with the checksum itself taken as 0. `bytes` is at least the header's.
+ */
 static inline uint64_t nntune_file_sum(const void *file, uint64_t bytes)
 {
     nntune_file_header header;

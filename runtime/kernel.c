@@ -1,4 +1,5 @@
-/* kernel.c: from an entry to something that can be launched: the launch numbers at this batch, the code, and its checks. */
+/* kernel.c: from an entry to something that can be launched: the launch numbers at this batch, the code, and its
+ * checks. */
 #include <stdlib.h>
 
 #include "runtime/kernel.h"
@@ -58,10 +59,11 @@ static nntune_status may_run(const nntune_file *f, const nntune_query *q, const 
 {
     const nntune_file_entry *entry = &f->entry[r->entry];
     if (entry->plan == NNTUNE_NOTHING || entry->artefact == NNTUNE_NOTHING)
-        return nntune_fail(why, NNTUNE_REFUSED,
-                           "the table holds the configuration of %s but no code for it: its compiled artefact was not at "
-                           "hand when the table was built",
-                           r->kernel);
+        return nntune_fail(
+            why, NNTUNE_REFUSED,
+            "the table holds the configuration of %s but no code for it: its compiled artefact was not at "
+            "hand when the table was built",
+            r->kernel);
     if (r->tier == NNTUNE_TIER_DEFAULT)
         return nntune_fail(why, NNTUNE_REFUSED, "code made for %s does not run on this device", r->device);
     if (r->match == NNTUNE_MATCH_SHAPE)
@@ -71,12 +73,13 @@ static nntune_status may_run(const nntune_file *f, const nntune_query *q, const 
                            r->kernel);
     const nntune_file_plan *plan = &f->plan[entry->plan];
     if (q->batch < plan->batch_lo || q->batch > plan->batch_hi)
-        return nntune_fail(why, NNTUNE_REFUSED, "the launch of %s is known for batch %lld to %lld, not for %lld", r->kernel,
-                           (long long)plan->batch_lo, (long long)plan->batch_hi, (long long)q->batch);
+        return nntune_fail(why, NNTUNE_REFUSED, "the launch of %s is known for batch %lld to %lld, not for %lld",
+                           r->kernel, (long long)plan->batch_lo, (long long)plan->batch_hi, (long long)q->batch);
     return NNTUNE_OK;
 }
 
-static nntune_status load_code(const nntune_file *f, const nntune_file_artefact *artefact, nntune_kernel *kernel, char *why)
+static nntune_status load_code(const nntune_file *f, const nntune_file_artefact *artefact, nntune_kernel *kernel,
+                               char *why)
 {
     const unsigned char *code = f->code + artefact->offset;
     if (nntune_file_checksum(code, artefact->bytes) != artefact->checksum)
@@ -100,8 +103,8 @@ nntune_status nntune_kernel_load(const nntune_table *table, const nntune_query *
     kernel->backend = cuda ? &nntune_backend_cuda : &nntune_backend_cpu;
     kernel->threads = (int)(table->here.sm_count > 0 && table->here.sm_count < 1024 ? table->here.sm_count : 1);
     if (!read_plan(f, &f->plan[entry->plan], query->batch, kernel))
-        status = nntune_fail(why, NNTUNE_REFUSED, "the launch of %s does not fit its grid at batch %lld", result->kernel,
-                             (long long)query->batch);
+        status = nntune_fail(why, NNTUNE_REFUSED, "the launch of %s does not fit its grid at batch %lld",
+                             result->kernel, (long long)query->batch);
     if (status == NNTUNE_OK)
         status = load_code(f, &f->artefact[entry->artefact], kernel, why);
     if (status != NNTUNE_OK) {

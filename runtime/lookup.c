@@ -1,5 +1,5 @@
-/* lookup.c: from a problem to an entry: the same shape on this device, on its architecture, then another shape by the cost
- * model, then the table's default device. No allocation and no lock: everything is read from the mapped files. */
+/* lookup.c: from a problem to an entry: the same shape on this device, on its architecture, then another shape by the
+ * cost model, then the table's default device. No allocation and no lock: everything is read from the mapped files. */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -166,8 +166,7 @@ static void weigh_group(const nntune_table *table, const nntune_rank *rank, cons
         const nntune_file_step *step = find_step(f, around[i].family, q->batch);
         const nntune_file_step *end = &f->step[around[i].family->first_step + around[i].family->step_count];
         for (int next = 0; next < 2 && step + next < end; next++) {
-            double time_ns =
-                nntune_cost_ns(&f->cost[step[next].entry], q->size_count, q->size, q->batch, work, roof);
+            double time_ns = nntune_cost_ns(&f->cost[step[next].entry], q->size_count, q->size, q->batch, work, roof);
             if (time_ns < best->time_ns)
                 *best = (choice){rank, &step[next], time_ns};
         }
@@ -193,7 +192,8 @@ static bool other_shape(const nntune_table *table, nntune_tier tier, const nntun
     if (best.rank == NULL)
         return false;
     const nntune_file *f = &table->file[best.rank->file];
-    fill(table, best.rank, &f->family[f->entry[best.step->entry].family], best.step, NNTUNE_MATCH_SHAPE, best.time_ns, out);
+    fill(table, best.rank, &f->family[f->entry[best.step->entry].family], best.step, NNTUNE_MATCH_SHAPE, best.time_ns,
+         out);
     return true;
 }
 
@@ -212,8 +212,8 @@ static void log_miss(const nntune_table *table, const nntune_query *q)
         return;
     int length = snprintf(line, sizeof line, "{\"type\":\"miss\",\"layer\":\"%.48s\",\"size\":[", q->layer);
     for (int i = 0; i < q->size_count; i++)
-        length += snprintf(line + length, sizeof line - (size_t)length, "%s%lld", i > 0 ? "," : "",
-                           (long long)q->size[i]);
+        length +=
+            snprintf(line + length, sizeof line - (size_t)length, "%s%lld", i > 0 ? "," : "", (long long)q->size[i]);
     length += snprintf(line + length, sizeof line - (size_t)length,
                        "],\"batch\":%lld,\"precision\":\"%s\",\"layout\":\"%s\"}\n", (long long)q->batch,
                        precisions[q->precision], q->layout == NNTUNE_NCHW ? "nchw" : "nhwc");
@@ -241,12 +241,11 @@ nntune_status nntune_lookup(const nntune_table *table, const nntune_query *query
 {
     if (!sensible(query))
         return NNTUNE_INVALID;
-    bool found = same_shape(table, NNTUNE_TIER_DEVICE, query, out) ||
-                 same_shape(table, NNTUNE_TIER_ARCHITECTURE, query, out) ||
-                 other_shape(table, NNTUNE_TIER_DEVICE, query, out) ||
-                 other_shape(table, NNTUNE_TIER_ARCHITECTURE, query, out) ||
-                 same_shape(table, NNTUNE_TIER_DEFAULT, query, out) ||
-                 other_shape(table, NNTUNE_TIER_DEFAULT, query, out);
+    bool found =
+        same_shape(table, NNTUNE_TIER_DEVICE, query, out) || same_shape(table, NNTUNE_TIER_ARCHITECTURE, query, out) ||
+        other_shape(table, NNTUNE_TIER_DEVICE, query, out) ||
+        other_shape(table, NNTUNE_TIER_ARCHITECTURE, query, out) ||
+        same_shape(table, NNTUNE_TIER_DEFAULT, query, out) || other_shape(table, NNTUNE_TIER_DEFAULT, query, out);
     if (table->miss_log >= 0 && (!found || out->match != NNTUNE_MATCH_EXACT || out->tier != NNTUNE_TIER_DEVICE))
         log_miss(table, query);
     if (!found)

@@ -1,8 +1,8 @@
 /* nntune.h: deployment tables at run time: which kernel configuration serves a problem on this device, and running it.
  *
- * libnntune needs libc alone; the CUDA driver is opened when a device of that kind is asked about or a kernel is loaded.
- * A table is read-only once it is open: any number of threads may look up in it at once, without a lock. Lookup allocates
- * nothing, and everything that it returns lives as long as the table.
+ * libnntune needs libc alone; the CUDA driver is opened when a device of that kind is asked about or a kernel is
+ * loaded. A table is read-only once it is open: any number of threads may look up in it at once, without a lock. Lookup
+ * allocates nothing, and everything that it returns lives as long as the table.
  *
  *     nntune_table *table;
  *     char why[NNTUNE_WHY_BYTES];
@@ -54,7 +54,8 @@ typedef struct nntune_device {
     int64_t sm_count; /* cores on a cpu */
 } nntune_device;
 
-/* The device of this computer: ordinal of a GPU, 0 for the cpu. `why` (of NNTUNE_WHY_BYTES, may be NULL) says why not. */
+/* The device of this computer: ordinal of a GPU, 0 for the cpu. `why` (of NNTUNE_WHY_BYTES, may be NULL) says why not.
+ */
 NNTUNE_API nntune_status nntune_device_here(nntune_kind kind, int ordinal, nntune_device *out, char *why);
 
 /* ---- tables ---- */
@@ -144,8 +145,8 @@ typedef struct nntune_buffers {
     uint64_t in, weight, out, packed, workspace;
 } nntune_buffers;
 
-/* Loads the entry's code for exactly the problem asked about. On CUDA the caller's current context is used. Any number of
- * kernels may be loaded, from any thread. NNTUNE_REFUSED: the table holds no launch for this problem. */
+/* Loads the entry's code for exactly the problem asked about. On CUDA the caller's current context is used. Any number
+ * of kernels may be loaded, from any thread. NNTUNE_REFUSED: the table holds no launch for this problem. */
 NNTUNE_API nntune_status nntune_kernel_load(const nntune_table *table, const nntune_query *query,
                                             const nntune_result *result, nntune_kernel **out, char *why);
 NNTUNE_API void nntune_kernel_free(nntune_kernel *kernel); /* NULL allowed */

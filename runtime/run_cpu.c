@@ -1,4 +1,5 @@
-/* run_cpu.c: kernels on the cpu: the shared object out of the table, its work split evenly among threads of this process.
+/* run_cpu.c: kernels on the cpu: the shared object out of the table, its work split evenly among threads of this
+ * process.
  *
  * One crew of threads serves all kernels; launches of several callers take turns. It ends with the last kernel. Threads
  * sleep between launches, so a launch costs some ten microseconds that a sweep's spinning threads do not pay. */
@@ -135,8 +136,8 @@ static void leave_crew(void)
 
 /* ---- code ---- */
 
-/* A shared object is opened by name, and a file in memory has one. The loader takes equal names for the same object, so the
- * descriptor, which is part of the name, is held as long as the object. */
+/* A shared object is opened by name, and a file in memory has one. The loader takes equal names for the same object, so
+ * the descriptor, which is part of the name, is held as long as the object. */
 static void *open_code(nntune_kernel *kernel, const void *code, size_t bytes, char *why)
 {
     char path[64];

@@ -55,10 +55,8 @@ static int launch(const nntune_cuda *cuda, const nntune_stage *s, void **args, v
         return cuda->launch(s->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2],
                             s->smem_bytes, stream, args, NULL);
     nntune_cuda_attribute cluster = {.id = CLUSTER_DIMENSION};
-    nntune_cuda_config config = {.smem_bytes = s->smem_bytes,
-                                 .stream = stream,
-                                 .attributes = &cluster,
-                                 .attribute_count = 1};
+    nntune_cuda_config config = {
+        .smem_bytes = s->smem_bytes, .stream = stream, .attributes = &cluster, .attribute_count = 1};
     for (int i = 0; i < 3; i++) {
         cluster.value.cluster[i] = s->cluster[i] > 1 ? s->cluster[i] : 1;
         config.grid[i] = s->grid[i];

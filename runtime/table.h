@@ -44,7 +44,7 @@ struct nntune_table {
     int rank_count;
     nntune_device here;
     bool accept_stale;
-    int miss_log; /* descriptor or -1 */
+    int miss_log;          /* descriptor or -1 */
     atomic_ullong *missed; /* a bit a problem, so that each is logged once */
 };
 

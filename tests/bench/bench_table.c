@@ -1,6 +1,6 @@
-/* bench_table.c: what a lookup costs in a table of 10,000 entries (100 shapes x 10 batches x 5 precisions x 2 layouts), with
- * random keys, warm: median and 99th percentile of batches of lookups, allocations, 16 threads at once, and how long the C
- * header of the same table compiles. Exit code 1 when a bar is missed. */
+/* bench_table.c: what a lookup costs in a table of 10,000 entries (100 shapes x 10 batches x 5 precisions x 2 layouts),
+ * with random keys, warm: median and 99th percentile of batches of lookups, allocations, 16 threads at once, and how
+ * long the C header of the same table compiles. Exit code 1 when a bar is missed. */
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
@@ -139,7 +139,8 @@ static bool bench_header(const nt_deploy *table, const char *folder)
     bool written = nt_write_file(path, nt_str_text(&text), text.length, NULL) == NT_OK;
     snprintf(path, sizeof path, "%s/conv.c", folder);
     written = written && nt_write_file(path, program, sizeof program - 1, NULL) == NT_OK;
-    snprintf(command, sizeof command, "${CC:-cc} -O2 -Wall -Wextra -Werror -o %s/conv %s && %s/conv", folder, path, folder);
+    snprintf(command, sizeof command, "${CC:-cc} -O2 -Wall -Wextra -Werror -o %s/conv %s && %s/conv", folder, path,
+             folder);
     double begin = now_ns();
     bool ok = written && system(command) == 0;
     double seconds = (now_ns() - begin) / 1e9;
@@ -159,8 +160,7 @@ int main(void)
         return 1;
     snprintf(path, sizeof path, "%s/conv.ntb", folder);
     fixture_table(SHAPES, BATCHES, PRECISIONS, LAYOUTS, &table);
-    bool ok = fixture_write(&table, path) &&
-              nntune_table_open(path, &device, NNTUNE_ALONE, &open, why) == NNTUNE_OK;
+    bool ok = fixture_write(&table, path) && nntune_table_open(path, &device, NNTUNE_ALONE, &open, why) == NNTUNE_OK;
     printf("%zu entries%s%s\n", table.entry_count, ok ? "" : ": ", why);
     for (int f = 0; open != NULL && f < FORMS; f++)
         ok = bench_form(open, (form)f) && ok;

@@ -1,5 +1,6 @@
-/* test_compare.c: verdicts: the same measurement, recorded samples against themselves with a drift that all share and with
- * slow-downs planted in some problems, missing and failed sides, bad numbers; and the portability of recorded spaces. */
+/* test_compare.c: verdicts: the same measurement, recorded samples against themselves with a drift that all share and
+ * with slow-downs planted in some problems, missing and failed sides, bad numbers; and the portability of recorded
+ * spaces. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +36,8 @@ static void verdicts_follow_the_threshold(void **state)
         double b_ns, spread;
         nt_verdict verdict;
     } cases[] = {
-        {1000, 0.001, NT_VERDICT_SAME},   {1003, 0.001, NT_VERDICT_SAME},  {1050, 0.001, NT_VERDICT_SLOWER},
-        {950, 0.001, NT_VERDICT_FASTER},  {1012, 0.04, NT_VERDICT_UNCLEAR}, {1000, 0.2, NT_VERDICT_UNCLEAR},
+        {1000, 0.001, NT_VERDICT_SAME},  {1003, 0.001, NT_VERDICT_SAME},   {1050, 0.001, NT_VERDICT_SLOWER},
+        {950, 0.001, NT_VERDICT_FASTER}, {1012, 0.04, NT_VERDICT_UNCLEAR}, {1000, 0.2, NT_VERDICT_UNCLEAR},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         nt_comparison row = {.a = side_of(1000, cases[i].spread), .b = side_of(cases[i].b_ns, cases[i].spread)};

@@ -1,6 +1,6 @@
-/* test_table.c: deployment tables from records to libnntune: which entry answers and why, files over files, what is refused,
- * damage, JSON there and back, merging, ranges and crossovers, the C header compiled, misses, launching on the cpu with
- * code made here, and on a GPU whose driver is not there (fake_nvidia.c). */
+/* test_table.c: deployment tables from records to libnntune: which entry answers and why, files over files, what is
+ * refused, damage, JSON there and back, merging, ranges and crossovers, the C header compiled, misses, launching on the
+ * cpu with code made here, and on a GPU whose driver is not there (fake_nvidia.c). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,7 +184,8 @@ static void devices_come_in_tiers(void **state)
         nntune_status status = nntune_lookup(open, &ask(0, 1)->query, &r);
         nntune_explain(open, &ask(0, 1)->query, status, &r, why, sizeof why);
         assert_int_equal(status, dflt ? NNTUNE_OK : NNTUNE_FOREIGN);
-        assert_non_null(strstr(why, dflt ? "default device" : "the table is for NVIDIA H200 (sm_90, 132); this device is"));
+        assert_non_null(
+            strstr(why, dflt ? "default device" : "the table is for NVIDIA H200 (sm_90, 132); this device is"));
         nntune_table_close(open);
     }
     nt_deploy_done(&table);
@@ -273,8 +274,9 @@ static void misses_are_logged_once(void **state)
     }
     nntune_table_close(table);
     assert_int_equal(nt_read_file(log, 10000, &text, &bytes, NULL), NT_OK);
-    assert_string_equal(text, "{\"type\":\"miss\",\"layer\":\"conv3x3\",\"size\":[16,32,7,14],\"batch\":3,\"precision\":\"fp32\","
-                              "\"layout\":\"nhwc\"}\n");
+    assert_string_equal(
+        text, "{\"type\":\"miss\",\"layer\":\"conv3x3\",\"size\":[16,32,7,14],\"batch\":3,\"precision\":\"fp32\","
+              "\"layout\":\"nhwc\"}\n");
     free(text);
 }
 
@@ -419,7 +421,8 @@ static void the_header_compiles_and_finds(void **state)
     assert_int_equal(nt_write_file(command, nt_str_text(&text), text.length, NULL), NT_OK);
     snprintf(command, sizeof command, "%s/t.c", folder);
     assert_int_equal(nt_write_file(command, program, sizeof program - 1, NULL), NT_OK);
-    snprintf(command, sizeof command, "cc -std=c99 -Wall -Wextra -Werror -o %s/t %s/t.c && %s/t", folder, folder, folder);
+    snprintf(command, sizeof command, "cc -std=c99 -Wall -Wextra -Werror -o %s/t %s/t.c && %s/t", folder, folder,
+             folder);
     assert_int_equal(system(command), 0);
     nt_str_done(&text);
     table.entry[0].problem.batch = INT64_C(1) << 40;
@@ -541,8 +544,8 @@ static int build_driver(void)
     if (slash != NULL)
         *slash = '\0';
     snprintf(library_path, sizeof library_path, "/tmp/nntune-table-driver-%d.so", (int)getpid());
-    snprintf(command, sizeof command, "cc -shared -fPIC -o %s %s/fake_nvidia.c %s/fake_nvidia_tools.c", library_path, source,
-             source);
+    snprintf(command, sizeof command, "cc -shared -fPIC -o %s %s/fake_nvidia.c %s/fake_nvidia_tools.c", library_path,
+             source, source);
     return system(command);
 }
 
