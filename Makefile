@@ -123,6 +123,10 @@ $(BUILD)/embed/%.o: $(BUILD)/embed/%.c
 CFLAGS_kernels_conv3x3_reference := -O3
 # Fills are loops over floats; contraction off, so that every compiler and machine gives the same values.
 CFLAGS_core_random := -O3 -ffp-contract=off
+# The model behind the search is loops over floats as well; nothing else of it matters.
+CFLAGS_autotune_gp_pool := -O3
+CFLAGS_autotune_gp_model := -O3
+CFLAGS_autotune_gp_linear := -O3
 # CUPTI's host header includes the C++ header <string> and uses nothing of it: an empty file of that name, for what needs
 # that header alone.
 CFLAGS_profiler_cupti_host := -Iprofiler/cxx
