@@ -1,6 +1,7 @@
 /* cmd_runs.c: `nntune runs`: the runs that a database holds. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/cmd.h"
@@ -34,7 +35,9 @@ static void add_row(nt_table *table, const nt_row *row)
         failed += nt_row_int(row, failures[i]);
     local_time(nt_row_real(row, "started_unix_s"), started, sizeof started);
     nt_table_cell(table, "%lld", (long long)nt_row_int(row, "run"));
-    nt_table_cell(table, "%s", nt_row_text(row, "state"));
+    /* What was read from a file must not look as if it had been measured here. */
+    nt_table_cell(table, "%s",
+                  nt_row_text(row, strcmp(nt_row_text(row, "source"), "recorded") == 0 ? "source" : "state"));
     nt_table_cell(table, "%s", started);
     nt_table_cell(table, "%s", nt_row_text(row, "device"));
     nt_table_cell(table, "%lld", (long long)nt_row_int(row, "problems"));

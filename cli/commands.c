@@ -7,20 +7,35 @@
 #include "cli/warn.h"
 #include "core/str.h"
 
-extern const nt_command nt_command_table;
-extern const nt_command nt_command_compare;
 extern const nt_command nt_command_sweep, nt_command_rerun, nt_command_replay, nt_command_best, nt_command_show,
-    nt_command_runs, nt_command_query, nt_command_devices, nt_command_layers, nt_command_help, nt_command_completion,
-    nt_command_manpage, nt_command_plot, nt_command_report,
-    nt_command_top, nt_command_profile, nt_command_doctor, nt_command_import, nt_command_export,
-    nt_command_merge;
+    nt_command_runs, nt_command_query, nt_command_plot, nt_command_report, nt_command_compare, nt_command_profile,
+    nt_command_top, nt_command_table, nt_command_import, nt_command_export, nt_command_merge, nt_command_devices,
+    nt_command_layers, nt_command_doctor, nt_command_help, nt_command_completion, nt_command_manpage;
 
 const nt_command *const nt_commands[] = {
-    &nt_command_sweep, &nt_command_rerun,      &nt_command_replay,  &nt_command_best,
-    &nt_command_show,  &nt_command_runs,       &nt_command_query,   &nt_command_plot,    &nt_command_report,   &nt_command_profile,
-    &nt_command_top,   &nt_command_import,     &nt_command_export,  &nt_command_merge,
-    &nt_command_table, &nt_command_compare, &nt_command_devices,    &nt_command_layers,  &nt_command_doctor,
-    &nt_command_help,  &nt_command_completion, &nt_command_manpage, NULL,
+    &nt_command_sweep,
+    &nt_command_rerun,
+    &nt_command_replay,
+    &nt_command_best,
+    &nt_command_show,
+    &nt_command_runs,
+    &nt_command_query,
+    &nt_command_plot,
+    &nt_command_report,
+    &nt_command_compare,
+    &nt_command_profile,
+    &nt_command_top,
+    &nt_command_table,
+    &nt_command_import,
+    &nt_command_export,
+    &nt_command_merge,
+    &nt_command_devices,
+    &nt_command_layers,
+    &nt_command_doctor,
+    &nt_command_help,
+    &nt_command_completion,
+    &nt_command_manpage,
+    NULL,
 };
 
 static const char *const when[] = {"auto", "always", "never", NULL};

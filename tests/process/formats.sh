@@ -36,6 +36,8 @@ export_ --format csv -o space.csv 2> err > printed
 grep -q relu replayed || fail "replay: $(cat replayed)"
 "$NNTUNE" best --db t.db | grep -q 'recorded:Some GPU' || fail "best does not say that it was recorded"
 
+"$NNTUNE" runs --db t.db | grep -q '^ *1 *recorded' || fail "runs does not say that it was recorded"
+
 # Cut, NaN, twice.
 import cut.json > printed 2> err
 grep -q 'import-cut' err || fail "no word of the cut: $(cat err)"
