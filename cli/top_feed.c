@@ -111,9 +111,8 @@ static nt_status wait_for_news(nt_feed *base, double seconds, const volatile boo
     }
     if (status == NT_OK && feed->run != NULL) {
         bool news = false;
-        /* What is wrong with the database is said by the next read, and may pass. */
-        if (nt_top_run_update(feed->run, &news, NULL) != NT_OK)
-            news = true;
+        /* What is wrong with the database is said on the screen, and may pass. */
+        nt_top_run_update(feed->run, &news, NULL);
         *changed = *changed || news;
     }
     return status;
@@ -189,6 +188,7 @@ static nt_status read_all(nt_feed *base, const nt_want *want, nt_snapshot *out, 
     nt_status status = NT_OK;
     if (feed->run != NULL) {
         copy_facts(nt_top_run_facts(feed->run), &out->facts);
+        nt_copy(out->problem, sizeof out->problem, nt_top_run_trouble(feed->run));
         if (out->facts.has_run)
             status = read_part(feed, want, out, err);
     }

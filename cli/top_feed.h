@@ -38,6 +38,7 @@ void nt_top_run_close(nt_top_run *run); /* NULL allowed */
 nt_reader *nt_top_run_reader(nt_top_run *run);
 /* Looks at the database; *changed when there is something new or more to count. */
 nt_status nt_top_run_update(nt_top_run *run, bool *changed, nt_error *err);
+const char *nt_top_run_trouble(const nt_top_run *run); /* "" when nothing is wrong with the database */
 const nt_facts *nt_top_run_facts(const nt_top_run *run);
 double nt_top_run_until(const nt_top_run *run); /* where playing is; NAN otherwise */
 

@@ -1,9 +1,9 @@
 /* top_run.c: the facts of a run for the screen, kept up to date from the database: counts from the sums that the writer
  * keeps, the latest trials by their numbers, limiters in slices, so that no look costs more the longer a run is. */
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +34,8 @@ struct nt_top_run {
     int64_t limited;    /* limiters are counted up to this trial */
     int64_t begin;      /* limiters are counted from it on */
     char first_value[NT_PARAMS][48];
+    ino_t inode;        /* of the file that was opened */
+    char trouble[256];  /* what is wrong with the database; "" when nothing */
     /* playing */
     double speed, play_from_s, until_unix_s;
 };
@@ -427,10 +429,21 @@ static nt_status refresh(nt_top_run *r, nt_error *err)
     return status;
 }
 
-nt_status nt_top_run_update(nt_top_run *r, bool *changed, nt_error *err)
+/* SQLite goes on reading a file that has no name any more. */
+static nt_status check_in_place(const nt_top_run *r, nt_error *err)
+{
+    struct stat st;
+    if (stat(r->facts.database, &st) == 0 && (r->inode == 0 || st.st_ino == r->inode))
+        return NT_OK;
+    return nt_fail(err, NT_IO, "%s was removed or replaced; this is what was last read of it", r->facts.database);
+}
+
+static nt_status update(nt_top_run *r, bool *changed, nt_error *err)
 {
     int64_t version = 0;
-    nt_status status = r->reader->version(r->reader, &version, err);
+    nt_status status = check_in_place(r, err);
+    if (status == NT_OK)
+        status = r->reader->version(r->reader, &version, err);
     if (status != NT_OK)
         return status;
     bool running = r->facts.has_run && strcmp(r->facts.state, "running") == 0;
@@ -450,10 +463,29 @@ nt_status nt_top_run_update(nt_top_run *r, bool *changed, nt_error *err)
     return status;
 }
 
+nt_status nt_top_run_update(nt_top_run *r, bool *changed, nt_error *err)
+{
+    nt_error why = {0};
+    *changed = false;
+    nt_status status = update(r, changed, &why);
+    bool told = strcmp(r->trouble, why.what) == 0;
+    nt_copy(r->trouble, sizeof r->trouble, why.what);
+    *changed = *changed || !told;
+    if (status != NT_OK && err != NULL)
+        *err = why;
+    return status;
+}
+
+const char *nt_top_run_trouble(const nt_top_run *r)
+{
+    return r->trouble;
+}
+
 nt_status nt_top_run_open(const nt_top_source *source, nt_top_run **out, nt_error *err)
 {
     nt_top_run *r = nt_alloc_zero(1, sizeof *r);
     bool changed;
+    struct stat st;
     r->asked = source->run;
     r->speed = source->speed;
     r->play_from_s = clock_s(CLOCK_MONOTONIC);
@@ -465,6 +497,8 @@ nt_status nt_top_run_open(const nt_top_source *source, nt_top_run **out, nt_erro
     nt_device_info_init(&r->facts.device, NT_DEVICE_CPU);
     nt_copy(r->facts.database, sizeof r->facts.database, source->database);
     nt_status status = nt_db_reader_open(source->database, &r->reader, err);
+    if (status == NT_OK && stat(source->database, &st) == 0)
+        r->inode = st.st_ino;
     if (status == NT_OK)
         status = nt_top_run_update(r, &changed, err);
     if (status == NT_OK && !r->facts.has_run && source->run > 0) {

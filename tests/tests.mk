@@ -12,7 +12,7 @@ build-tests: $(BIN) $(UNIT_BIN)
 
 # One suite after another, since some of them test time limits. All run, also behind one that fails.
 check: all build-tests
-	@failed=; for suite in include-rules unit process golden; do \
+	@failed=; for suite in include-rules unit process golden screen; do \
 	    $(MAKE) --no-print-directory $$suite || failed="$$failed $$suite"; done; \
 	if [ -n "$$failed" ]; then echo "check: failed:$$failed" >&2; exit 1; fi
 
@@ -34,5 +34,6 @@ asan:
 -include tests/gpu_counters.mk
 -include tests/gpu_live.mk
 -include tests/golden.mk
+-include tests/screen.mk
 -include tests/report.mk
 -include tests/fuzz.mk

@@ -27,6 +27,8 @@ for what in "$@"; do
         need sqlite3 tool sqlite3
         need procps tool pgrep
         need util-linux tool setsid
+        need tmux tool tmux
+        need python3 tool python3
         need gnuplot-nox tool gnuplot
         ;;
     report)

@@ -14,6 +14,7 @@ WORDS = [b"/tile_m=64 occ>20\r", b"/time<20us\r", b"/nothing=\r\x1b", b"stime\r"
 pid, master = pty.fork()
 if pid == 0:
     os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+    os.environ.setdefault("ASAN_OPTIONS", "quarantine_size_mb=4")  # else what is freed counts as resident
     os.execv(NNTUNE, [NNTUNE, "top", "--db", DATABASE, "--interval", "0.1"])
 drawn, log, done = 0, bytearray(), False
 

@@ -137,6 +137,18 @@ check("fg: ended well", status is not None and code(0)(status), str(status))
 check("fg: modes as before", termios.tcgetattr(t.slave) == t.before)
 t.close()
 
+# The database vanishes while it is shown: what was read stays, and the last line says what happened.
+with open(DATABASE, "rb") as source, open("gone.db", "wb") as copy:
+    copy.write(source.read())
+t = Terminal([NNTUNE, "top", "--db", "gone.db"])
+t.until(b"trials of run")
+os.unlink("gone.db")
+check("database gone: it says so", t.until(b"was removed or replaced"), t.seen[-300:])
+os.write(t.master, b"q")
+status = t.wait()
+check("database gone: ended well", status is not None and code(0)(status), str(status))
+t.close()
+
 # The terminal vanishes: no busy loop, no process left.
 t = Terminal([NNTUNE, "top", "--db", DATABASE])
 t.until(b"trials of run")
