@@ -17,7 +17,7 @@
     X("profile-dropped", "CUPTI dropped records of the profiled command, so counts are too small")                \
     X("profile-cut", "the profiled command was ended in the middle of a write; its last records are lost")        \
     X("clock-backwards", "records of the profiled command end before they begin; their times are left out")       \
-    X("range-open", "the profiled command left NVTX ranges open")                                              \
+    X("range-open", "the profiled command left NVTX ranges open")                                                 \
     X("import-cut", "an imported file was cut off; its whole results were taken")                                 \
     X("import-repeated", "an imported file holds a configuration more than once; the first result counts")        \
     X("import-not-numbers", "an imported file holds NaN or infinities, which became unknown")                     \
