@@ -83,7 +83,7 @@ static nt_status write_file(const nt_report_source *source, const nt_result_filt
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     char database[NT_PATH_BYTES];
-    const nt_report_format *format;
+    const nt_report_format *format = NULL;
     nt_reader *reader = NULL;
     bool no_gnuplot = false;
     (void)exit_code;

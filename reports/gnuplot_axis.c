@@ -66,17 +66,25 @@ static void tick_text(char text[32], double value)
 /* More ticks to a decade, the fewer decades there are. */
 void nt_gnuplot_log_ticks(nt_str *out, double from, double to)
 {
-    static const double few[] = {1}, some[] = {1, 2, 5}, many[] = {1, 1.5, 2, 3, 4, 5, 7},
-                        most[] = {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9};
-    double decades = log10(to / from);
-    const double *mantissa = decades > 4 ? few : decades > 1.5 ? some : decades > 0.5 ? many : most;
-    size_t count = decades > 4 ? 1 : decades > 1.5 ? 3 : decades > 0.5 ? 7 : 20;
+    static const struct {
+        double decades; /* from this many on */
+        int count;
+        double mantissa[20];
+    } densities[] = {
+        {4, 1, {1}},
+        {1.5, 3, {1, 2, 5}},
+        {0.5, 7, {1, 1.5, 2, 3, 4, 5, 7}},
+        {0, 20, {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9}},
+    };
+    size_t density = 0;
     bool first = true;
+    while (density + 1 < sizeof densities / sizeof densities[0] && log10(to / from) <= densities[density].decades)
+        density++;
     nt_str_add(out, "(");
-    for (double decade = pow(10, floor(log10(from))); decade <= to; decade *= 10)
-        for (size_t i = 0; i < count; i++) {
+    for (int power = (int)floor(log10(from)), last = (int)ceil(log10(to)); power <= last; power++)
+        for (int i = 0; i < densities[density].count; i++) {
             char text[32];
-            double at = decade * mantissa[i];
+            double at = densities[density].mantissa[i] * pow(10, power);
             tick_text(text, at);
             if (at >= from && at <= to)
                 add_tick(out, text, at, &first);

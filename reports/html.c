@@ -249,7 +249,7 @@ static void top(nt_report *report, FILE *out, const nt_answer *a)
     table_open(out, caption, "trial|time|95 % interval|place|error|occupancy|registers|<kernel|<parameters");
     for (size_t i = 0; i < a->top_count; i++) {
         const nt_result_trial *t = &r->trial[a->top[i]];
-        fprintf(out, t == a->best ? "<tr class=b>" : "<tr>");
+        fputs(a->top[i] == a->group->best ? "<tr class=b>" : "<tr>", out);
         plain(out, "%" PRId64, t->id);
         time_of(out, t->time_ns);
         interval(out, t);

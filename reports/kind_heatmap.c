@@ -192,8 +192,8 @@ static void add_cells(nt_chart *chart, map *m, double unit_ns)
     double best[MOST_VALUES][MOST_VALUES];
     bool labelled = chart->x.categories <= LABELLED_X && chart->y.categories <= LABELLED_Y;
     nt_series *cells = nt_chart_add(chart, NT_MARK_CELLS, 0, "%s", "");
-    for (size_t y = 0; y < chart->y.categories; y++)
-        for (size_t x = 0; x < chart->x.categories; x++)
+    for (size_t y = 0; y < MOST_VALUES; y++)
+        for (size_t x = 0; x < MOST_VALUES; x++)
             best[y][x] = NAN;
     for (size_t i = 0; i < m->count; i++) {
         int x = category_of(m, i, &chart->x), y = category_of(m, i, &chart->y);
@@ -236,8 +236,10 @@ static void describe(nt_chart *chart, const map *m, const parameter *x, const pa
 
 static const nt_result_trial *fastest(const map *m, const nt_result_trial *winner)
 {
-    const nt_result_trial *best = m->trial[0];
+    const nt_result_trial *best = winner;
     for (size_t i = 0; i < m->count; i++) {
+        if (i == 0)
+            best = m->trial[0];
         if (m->trial[i] == winner)
             return winner;
         if (m->trial[i]->time_ns < best->time_ns)
@@ -250,7 +252,7 @@ nt_status nt_plot_heatmap(const nt_result *result, const nt_plot_options *option
 {
     const nt_result_group *group = nt_plot_group(result, options);
     char title[192];
-    int x, y;
+    int x = -1, y = -1;
     if (group == NULL || group->best < 0)
         return nt_plot_nothing(err, "there is no ok trial");
     const nt_result_trial *winner = &result->trial[group->best];
@@ -261,7 +263,7 @@ nt_status nt_plot_heatmap(const nt_result *result, const nt_plot_options *option
             take(&m, &result->trial[i]);
     nt_status status =
         m.count > 0 ? choose(&m, options, &x, &y, err) : nt_plot_nothing(err, "no parameters are stored");
-    if (status == NT_OK) {
+    if (status == NT_OK && x >= 0 && y >= 0) {
         const nt_result_trial *best = fastest(&m, winner);
         nt_time_unit unit = nt_time_unit_of(best->time_ns);
         snprintf(title, sizeof title, "Best time in %s by %s and %s of kernel %s", unit.name, m.param[x].name,

@@ -203,13 +203,13 @@ static void describe(nt_chart *chart, const nt_result_group *group, const nt_res
 static void add_precisions(nt_chart *chart, const nt_result *r, const nt_result_group *of, nt_time_unit unit)
 {
     static const struct {
-        nt_mark mark;
         const char *name;
+        nt_mark mark;
         int color;
-    } marks[] = {{NT_MARK_BARS, "time", 5},
-                 {NT_MARK_INTERVAL, "95 % interval", 7},
-                 {NT_MARK_POINTS, "error (right)", 1},
-                 {NT_MARK_TAGS, "", 7}};
+    } marks[] = {{"time", NT_MARK_BARS, 5},
+                 {"95 % interval", NT_MARK_INTERVAL, 7},
+                 {"error (right)", NT_MARK_POINTS, 1},
+                 {"", NT_MARK_TAGS, 7}};
     double fastest = HUGE_VAL;
     int fastest_at = 0, at = 0;
     for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++) {

@@ -159,7 +159,7 @@ nt_status nt_plot_live(const nt_result *result, const nt_plot_options *options, 
         return nt_hint(err, "'nntune top --log FILE' writes one");
     }
     nt_status status = read_log(&all, options->log, err);
-    if (status == NT_OK) {
+    if (status == NT_OK && all.frame != NULL) {
         double from_s = all.frame[0].at_s, to_s = all.frame[all.count - 1].at_s;
         bool clocks = false;
         for (int i = 0; i < LINES; i++)

@@ -31,35 +31,35 @@ static bool is_better(const nt_result *r, int candidate, int than)
     return a->time_ns < b->time_ns;
 }
 
-void nt_result_choose(nt_result *r)
+void nt_result_choose(nt_result *result)
 {
-    for (size_t i = 0; i < r->trials; i++) {
-        const nt_result_trial *t = &r->trial[i];
-        nt_result_group *group = &r->group[t->group];
+    for (size_t i = 0; i < result->trials; i++) {
+        const nt_result_trial *t = &result->trial[i];
+        nt_result_group *group = &result->group[t->group];
         if (t->outcome != NT_OUTCOME_OK)
             continue;
-        if (is_better(r, (int)i, group->best))
+        if (is_better(result, (int)i, group->best))
             group->best = (int)i;
-        if (t->rule[0] != '\0' && (group->rule < 0 || t->time_ns < r->trial[group->rule].time_ns))
+        if (t->rule[0] != '\0' && (group->rule < 0 || t->time_ns < result->trial[group->rule].time_ns))
             group->rule = (int)i;
-        if (nt_result_is_vendor(t->kernel) && (group->vendor < 0 || t->time_ns < r->trial[group->vendor].time_ns))
+        if (nt_result_is_vendor(t->kernel) && (group->vendor < 0 || t->time_ns < result->trial[group->vendor].time_ns))
             group->vendor = (int)i;
     }
 }
 
 /* Trials are in the order of their numbers. */
-void nt_result_mark_best(nt_result *r, int64_t id)
+void nt_result_mark_best(nt_result *result, int64_t id)
 {
-    size_t low = 0, high = r->trials;
+    size_t low = 0, high = result->trials;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (r->trial[middle].id < id)
+        if (result->trial[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < r->trials && r->trial[low].id == id && r->trial[low].outcome == NT_OUTCOME_OK)
-        r->group[r->trial[low].group].best = (int)low;
+    if (low < result->trials && result->trial[low].id == id && result->trial[low].outcome == NT_OUTCOME_OK)
+        result->group[result->trial[low].group].best = (int)low;
 }
 
 void nt_result_done(nt_result *result)

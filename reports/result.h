@@ -83,7 +83,7 @@ void nt_result_done(nt_result *result);
 
 /* Winner, rule of thumb and vendor of each group, from its trials alone; then a winner that the database names. */
 void nt_result_choose(nt_result *result);
-void nt_result_mark_best(nt_result *result, int64_t trial);
+void nt_result_mark_best(nt_result *result, int64_t id);
 
 /* The name of a kernel of a vendor's library. */
 bool nt_result_is_vendor(const char *kernel);

@@ -63,7 +63,7 @@ static void fill(room *r)
         if (device == 0) {
             nt_problem problem = fixture_problem(1);
             nt_final final = {
-                .trial_id = r->winner, .rank = 1, .ratio = 1, .time_ns = 1990, .time_lo_ns = 1980, .time_hi_ns = 2000};
+                .trial_id = r->winner, .rank = 1, .ratio = 1, .time_ns = 2100, .time_lo_ns = 2090, .time_hi_ns = 2110};
             must(r->sink->put_finals(r->sink, &problem, &final, 1, &err), &err);
             put_failure(r->sink, 100, "k.c(12): error 3");
             put_failure(r->sink, 101, "k.c(7): error 44");
@@ -119,7 +119,7 @@ static void test_groups_and_winners(void **state)
     assert_int_equal(result.trials, 123);
     /* The place in the finals counts, not the least time of a single measurement. */
     assert_int_equal(result.trial[result.group[0].best].id, r->winner);
-    assert_true(result.trial[result.group[0].best].time_ns == 1990);
+    assert_true(result.trial[result.group[0].best].time_ns == 2100);
     assert_true(result.trial[result.group[1].best].time_ns == 2 * 1010);
     assert_int_equal(result.group[0].outcome[NT_OUTCOME_OK], 30);
     assert_int_equal(result.group[0].outcome[NT_OUTCOME_COMPILE_FAILED], 3);
@@ -139,6 +139,9 @@ static void test_filters(void **state)
     nt_result_done(&result);
     result = read_all(r, &(nt_result_filter){.run = 1, .shape = "c=64,k=64,h=56,w=56", .precision = "bf16"});
     assert_int_equal(result.trials, 63);
+    assert_int_equal(result.runs, 1);
+    assert_int_equal(result.devices, 1);
+    assert_int_equal(result.trial[result.group[0].best].id, r->winner); /* of the run by itself as well */
     nt_result_done(&result);
     assert_int_equal(nt_result_read(&result, &r->source, &(nt_result_filter){.kernel = "none"}, &err), NT_NOT_FOUND);
     assert_non_null(strstr(err.what, "that match"));
@@ -156,13 +159,13 @@ static void test_answers(void **state)
     assert_int_equal(a->top_count, NT_ANSWER_TOP);
     for (size_t i = 1; i < a->top_count; i++)
         assert_true(result.trial[a->top[i - 1]].time_ns <= result.trial[a->top[i]].time_ns);
-    assert_true(result.trial[a->top[0]].time_ns == 1990);
+    assert_true(result.trial[a->top[0]].time_ns == 2000);
     assert_int_equal(a->failures, 2);
     assert_int_equal(a->failure[0].count, 2);
     assert_string_equal(a->failure[0].reason, "k.c(#): error #");
     assert_int_equal(a->failure[1].count, 1);
     assert_int_equal(a->failed, 3);
-    /* 1e9 FLOP and 1e6 bytes in 1.99 us: the compute roof of 1e12 FLOP/s is not told for bf16, so none is made up. */
+    /* 1e9 FLOP and 1e6 bytes in 2.1 us: the compute roof of 1e12 FLOP/s is not told for bf16, so none is made up. */
     assert_true(isnan(a->roof_pct));
     assert_true(isnan(a->p99_ns)); /* six samples tell no tail */
     assert_true(isnan(a->vendor_ratio) && isnan(a->rule_ratio));
