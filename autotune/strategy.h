@@ -53,9 +53,9 @@ typedef struct nt_strategy {
 
 /* Every strategy, the default first: its word on the command line and the end of its row's name. */
 #define NT_STRATEGY_DEFAULT(X) X(auto)
-#define NT_STRATEGY_OTHERS(X)                                                                                          \
+#define NT_STRATEGY_OTHERS(X) \
     X(random) X(exhaustive) X(surrogate) X(local) X(annealing) X(genetic) X(evolution) X(swarm)
-#define NT_STRATEGY_MAP(X)     NT_STRATEGY_DEFAULT(X) NT_STRATEGY_OTHERS(X)
+#define NT_STRATEGY_MAP(X) NT_STRATEGY_DEFAULT(X) NT_STRATEGY_OTHERS(X)
 
 #define X(name) extern const nt_strategy nt_strategy_##name;
 NT_STRATEGY_MAP(X)

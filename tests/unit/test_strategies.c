@@ -66,10 +66,10 @@ static size_t drain(const nt_strategy *strategy, const nt_strategy_setup *setup,
     size_t count = 0, got;
     while ((got = strategy->ask(state, out + count, portion)) > 0) {
         for (size_t i = count; i < count + got; i++)
-            strategy->tell(state, &(nt_answer){.candidate = out[i],
-                                               .outcome = out[i].index % 7 == 3 ? NT_OUTCOME_CRASHED : NT_OUTCOME_OK,
-                                               .time_ns = out[i].index % 7 == 3 ? (double)NAN
-                                                                                : 1000.0 + (double)out[i].index});
+            strategy->tell(
+                state, &(nt_answer){.candidate = out[i],
+                                    .outcome = out[i].index % 7 == 3 ? NT_OUTCOME_CRASHED : NT_OUTCOME_OK,
+                                    .time_ns = out[i].index % 7 == 3 ? (double)NAN : 1000.0 + (double)out[i].index});
         count += got;
         assert_true(count <= TOTAL);
     }
