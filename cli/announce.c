@@ -103,8 +103,7 @@ int nt_announced_sweeps(nt_announced *out, int capacity)
         char path[NT_PATH_BYTES];
         struct stat st;
         size_t length = strlen(entry->d_name);
-        if (strncmp(entry->d_name, "sweep-", 6) != 0 || length < 11 ||
-            strcmp(entry->d_name + length - 5, ".json") != 0)
+        if (strncmp(entry->d_name, "sweep-", 6) != 0 || length < 11 || strcmp(entry->d_name + length - 5, ".json") != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (dead(path)) {

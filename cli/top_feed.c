@@ -16,8 +16,8 @@ struct nt_top_feed {
     nt_top_source source;
     nt_top_run *run; /* NULL: devices alone */
     nt_shown_device *device;
-    double read_s;           /* when the devices were read last, monotonic */
-    nt_window counted;       /* whose rows `total` counts */
+    double read_s;     /* when the devices were read last, monotonic */
+    nt_window counted; /* whose rows `total` counts */
     int64_t total;
     double refreshed_s;
 };
@@ -226,8 +226,8 @@ nt_status nt_top_feed_open(const nt_top_source *source, nt_top_feed **out, nt_er
     feed->source = *source;
     feed->total = NT_UNKNOWN;
     feed->device = nt_alloc_zero((size_t)source->device_count + 1, sizeof *feed->device);
-    feed->base = (nt_feed){
-        .state = feed, .wait = wait_for_news, .read = read_all, .count = count, .interrupt = interrupt};
+    feed->base =
+        (nt_feed){.state = feed, .wait = wait_for_news, .read = read_all, .count = count, .interrupt = interrupt};
     nt_status status = NT_OK;
     if (source->database != NULL)
         status = nt_top_run_open(source, &feed->run, err);

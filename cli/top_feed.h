@@ -27,7 +27,7 @@ typedef struct nt_top_source {
 nt_status nt_top_feed_open(const nt_top_source *source, nt_top_feed **out, nt_error *err);
 nt_feed *nt_top_feed_base(nt_top_feed *feed);
 const nt_facts *nt_top_feed_facts(const nt_top_feed *feed); /* of the run; NULL without one */
-void nt_top_feed_close(nt_top_feed *feed); /* NULL allowed */
+void nt_top_feed_close(nt_top_feed *feed);                  /* NULL allowed */
 
 /* ---- top_run.c: a run's facts --------------------------------------------------------------------------------------- */
 
@@ -44,7 +44,8 @@ double nt_top_run_until(const nt_top_run *run); /* where playing is; NAN otherwi
 
 /* ---- top_rows.c: sheets of trials ------------------------------------------------------------------------------------- */
 
-nt_status nt_top_trials(nt_reader *reader, const nt_facts *facts, const nt_window *window, nt_sheet *out, nt_error *err);
+nt_status nt_top_trials(nt_reader *reader, const nt_facts *facts, const nt_window *window, nt_sheet *out,
+                        nt_error *err);
 nt_status nt_top_heat(nt_reader *reader, const nt_window *window, nt_sheet *out, nt_error *err);
 nt_status nt_top_compare(nt_reader *reader, const nt_facts *facts, const int64_t *trial, int count, nt_sheet *out,
                          nt_error *err);

@@ -20,24 +20,16 @@ typedef struct shown_column {
 
 static const shown_column before[] = {{"trial", "trial", NT_SHEET_WHOLE, true}};
 static const shown_column problem[] = {
-    {"shape", "shape", NT_SHEET_TEXT, false},
-    {"batch", "batch", NT_SHEET_WHOLE, false},
-    {"precision", "precision", NT_SHEET_TEXT, false},
-    {"layout", "layout", NT_SHEET_TEXT, false},
-    {"cache", "cache", NT_SHEET_TEXT, false},
-    {"kernel", "kernel", NT_SHEET_TEXT, false},
+    {"shape", "shape", NT_SHEET_TEXT, false},         {"batch", "batch", NT_SHEET_WHOLE, false},
+    {"precision", "precision", NT_SHEET_TEXT, false}, {"layout", "layout", NT_SHEET_TEXT, false},
+    {"cache", "cache", NT_SHEET_TEXT, false},         {"kernel", "kernel", NT_SHEET_TEXT, false},
 };
 static const shown_column after[] = {
-    {"first_time_ns", "time", NT_SHEET_TIME_NS, true},
-    {"noise_pct", "+-%", NT_SHEET_REAL, false},
-    {"outcome", "outcome", NT_SHEET_TEXT, true},
-    {"occupancy_limit_pct", "occ%", NT_SHEET_PCT, true},
-    {"occupancy_pct", "achieved%", NT_SHEET_PCT, false},
-    {"occupancy_limiter", "limiter", NT_SHEET_TEXT, false},
-    {"registers", "regs", NT_SHEET_WHOLE, false},
-    {"smem_bytes", "smem", NT_SHEET_BYTES, false},
-    {"spill_bytes", "spill", NT_SHEET_WHOLE, false},
-    {"rank", "rank", NT_SHEET_WHOLE, false},
+    {"first_time_ns", "time", NT_SHEET_TIME_NS, true},   {"noise_pct", "+-%", NT_SHEET_REAL, false},
+    {"outcome", "outcome", NT_SHEET_TEXT, true},         {"occupancy_limit_pct", "occ%", NT_SHEET_PCT, true},
+    {"occupancy_pct", "achieved%", NT_SHEET_PCT, false}, {"occupancy_limiter", "limiter", NT_SHEET_TEXT, false},
+    {"registers", "regs", NT_SHEET_WHOLE, false},        {"smem_bytes", "smem", NT_SHEET_BYTES, false},
+    {"spill_bytes", "spill", NT_SHEET_WHOLE, false},     {"rank", "rank", NT_SHEET_WHOLE, false},
     {"reason", "reason", NT_SHEET_TEXT, false},
 };
 #define LENGTH(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -54,8 +46,10 @@ static bool varies(const nt_sheet *units, const char *name)
     int column = nt_sheet_find(units, name);
     for (int r = 1; r < units->rows && column >= 0; r++) {
         const nt_sheet_cell *a = nt_sheet_at(units, 0, column), *b = nt_sheet_at(units, r, column);
-        bool same = a->text != NULL && b->text != NULL ? strcmp(a->text, b->text) == 0
-                    : a->text == NULL && b->text == NULL && (a->number == b->number || (isnan(a->number) && isnan(b->number)));
+        bool same = a->text != NULL && b->text != NULL
+                        ? strcmp(a->text, b->text) == 0
+                        : a->text == NULL && b->text == NULL &&
+                              (a->number == b->number || (isnan(a->number) && isnan(b->number)));
         if (!same)
             return true;
     }
@@ -100,7 +94,8 @@ static void add_table_row(nt_sheet *sheet, const nt_row *row)
     nt_sheet_set_number(sheet, nt_sheet_find(sheet, "noise_pct"),
                         (hi - lo) / 2 / nt_row_real(row, "first_time_ns") * 100);
     if (nt_json_parse(nt_row_text(row, "params"), &params, NULL) == NT_OK)
-        json_object_foreach(params, key, value) set_json(sheet, nt_sheet_find(sheet, key), value);
+        json_object_foreach (params, key, value)
+            set_json(sheet, nt_sheet_find(sheet, key), value);
     json_decref(params);
 }
 
@@ -310,8 +305,8 @@ nt_status nt_top_trial(nt_reader *reader, const char *database, int64_t id, nt_t
         out->trial = id;
         fill_sheet(shown, &out->sheet);
         nt_show_advice(shown, &out->advice);
-        out->use = (nt_block_use){shown->trial.threads_per_block, shown->trial.artefact.registers,
-                                  shown->trial.smem_bytes, 1};
+        out->use =
+            (nt_block_use){shown->trial.threads_per_block, shown->trial.artefact.registers, shown->trial.smem_bytes, 1};
         snprintf(out->command, sizeof out->command, "again: nntune rerun %lld --db %s", (long long)id, database);
     }
     json_decref(shown->row);

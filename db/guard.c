@@ -7,10 +7,9 @@
 #include <time.h>
 
 /* Pragmas that only read when they have no argument, and those whose argument names a table. */
-static const char *const plain_pragmas[] = {"application_id", "user_version",   "journal_mode",   "page_count",
-                                            "page_size",      "freelist_count", "encoding",       "compile_options",
-                                            "function_list",  "table_list",     "collation_list", "pragma_list",
-                                            "data_version"};
+static const char *const plain_pragmas[] = {
+    "application_id",  "user_version",  "journal_mode", "page_count",     "page_size",   "freelist_count", "encoding",
+    "compile_options", "function_list", "table_list",   "collation_list", "pragma_list", "data_version"};
 static const char *const table_pragmas[] = {"table_info",       "table_xinfo",      "index_list",  "index_info",
                                             "table_list",       "index_xinfo",      "quick_check", "integrity_check",
                                             "foreign_key_list", "foreign_key_check"};

@@ -158,7 +158,8 @@ static nt_status trial(nt_reader *base, int64_t id, nt_row_fn each, void *contex
     return status == NT_OK && rows == 0 ? no_trial(r, id, err) : status;
 }
 
-static nt_status trials(nt_reader *base, int64_t run_id, const char *layer, nt_row_fn each, void *context, nt_error *err)
+static nt_status trials(nt_reader *base, int64_t run_id, const char *layer, nt_row_fn each, void *context,
+                        nt_error *err)
 {
     reader *r = base->state;
     sqlite3_stmt *stmt;

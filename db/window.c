@@ -172,10 +172,11 @@ static nt_status follow(nt_reader *base, int64_t run_id, int64_t after, int limi
 }
 
 #define UNIT_COUNT(outcome, how) how " FILTER (WHERE o.outcome = '" outcome "') AS " outcome ", "
-#define UNIT_COUNTS(how)                                                                                          \
-    UNIT_COUNT("ok", how) UNIT_COUNT("pruned", how) UNIT_COUNT("compile_failed", how)                             \
-        UNIT_COUNT("launch_failed", how) UNIT_COUNT("wrong_result", how) UNIT_COUNT("abandoned", how)             \
-            UNIT_COUNT("timed_out", how) UNIT_COUNT("crashed", how)
+#define UNIT_COUNTS(how)                                                                          \
+    UNIT_COUNT("ok", how)                                                                         \
+    UNIT_COUNT("pruned", how) UNIT_COUNT("compile_failed", how) UNIT_COUNT("launch_failed", how)  \
+        UNIT_COUNT("wrong_result", how) UNIT_COUNT("abandoned", how) UNIT_COUNT("timed_out", how) \
+            UNIT_COUNT("crashed", how)
 #define UNIT_PROBLEM "p.layer, p.shape, p.batch, p.precision, p.layout, p.fill, o.cache, "
 #define UNIT_BEST                                                                                                     \
     " AS trial, k.name AS kernel, c.params, t.occupancy_limit_pct, (SELECT value FROM counter WHERE trial_id = t.id " \
@@ -186,24 +187,24 @@ static nt_status follow(nt_reader *base, int64_t run_id, int64_t after, int limi
 static nt_status units(nt_reader *base, int64_t run_id, double until_unix_s, nt_row_fn each, void *context,
                        nt_error *err)
 {
-    static const char counted[] =
-        "SELECT " UNIT_PROBLEM "sum(o.trials) AS trials, " UNIT_COUNTS("sum(o.trials)")
-        "min(o.least_time_ns) AS least_time_ns, t.id" UNIT_BEST
-        "FROM rollup o JOIN problem p ON p.id = o.problem_id "
-        "LEFT JOIN trial t ON t.id = (SELECT least_trial_id FROM rollup WHERE run_id = o.run_id AND "
-        "problem_id = o.problem_id AND cache = o.cache AND outcome = 'ok') " UNIT_JOINS
-        "WHERE o.run_id = ? GROUP BY o.problem_id, o.cache ORDER BY o.problem_id, o.cache";
+    static const char counted[] = "SELECT " UNIT_PROBLEM "sum(o.trials) AS trials, " UNIT_COUNTS(
+        "sum(o.trials)") "min(o.least_time_ns) AS least_time_ns, t.id" UNIT_BEST
+                         "FROM rollup o JOIN problem p ON p.id = o.problem_id "
+                         "LEFT JOIN trial t ON t.id = (SELECT least_trial_id FROM rollup WHERE run_id = o.run_id AND "
+                         "problem_id = o.problem_id AND cache = o.cache AND outcome = 'ok') " UNIT_JOINS
+                         "WHERE o.run_id = ? GROUP BY o.problem_id, o.cache ORDER BY o.problem_id, o.cache";
     static const char scanned[] =
-        "WITH o AS (SELECT problem_id, cache, outcome, id, time_ns FROM trial WHERE run_id = ? AND stored_unix_s <= ?), "
-        "u AS (SELECT problem_id, cache, count(*) AS trials, " UNIT_COUNTS("count(*)")
-        "min(time_ns) AS least_time_ns, id FROM o GROUP BY problem_id, cache) "
-        "SELECT " UNIT_PROBLEM "o.trials, ok, pruned, compile_failed, launch_failed, wrong_result, abandoned, timed_out, "
-        "crashed, least_time_ns, t.id" UNIT_BEST "FROM u o JOIN problem p ON p.id = o.problem_id "
-        "LEFT JOIN trial t ON t.id = o.id AND o.ok > 0 " UNIT_JOINS "ORDER BY o.problem_id, o.cache";
+        "WITH o AS (SELECT problem_id, cache, outcome, id, time_ns FROM trial WHERE run_id = ? AND stored_unix_s <= "
+        "?), "
+        "u AS (SELECT problem_id, cache, count(*) AS trials, " UNIT_COUNTS(
+            "count(*)") "min(time_ns) AS least_time_ns, id FROM o GROUP BY problem_id, cache) "
+                        "SELECT " UNIT_PROBLEM
+                        "o.trials, ok, pruned, compile_failed, launch_failed, wrong_result, abandoned, timed_out, "
+                        "crashed, least_time_ns, t.id" UNIT_BEST "FROM u o JOIN problem p ON p.id = o.problem_id "
+                        "LEFT JOIN trial t ON t.id = o.id AND o.ok > 0 " UNIT_JOINS "ORDER BY o.problem_id, o.cache";
     nt_db_reader *r = base->state;
     sqlite3_stmt *stmt;
-    nt_status status =
-        nt_db_prepare(&r->db, isnan(until_unix_s) ? counted : scanned, &stmt, "reading counts", err);
+    nt_status status = nt_db_prepare(&r->db, isnan(until_unix_s) ? counted : scanned, &stmt, "reading counts", err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, run_id);

@@ -1,4 +1,5 @@
-/* filter.h: what people type to choose trials: `tile_m=64 occ>50 time<20us outcome!=ok`. Terms are all to hold. Pure. */
+/* filter.h: what people type to choose trials: `tile_m=64 occ>50 time<20us outcome!=ok`. Terms are all to hold. Pure.
+ */
 #ifndef NT_FILTER_H
 #define NT_FILTER_H
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define EVERY 0xffffu
+#define EVERY    0xffffu
 #define IN(view) (1u << NT_VIEW_##view)
-#define LISTS (IN(TRIALS) | IN(LOG) | IN(HELP) | IN(TRIAL) | IN(COMPARE) | IN(DEVICES) | IN(OVERVIEW))
+#define LISTS    (IN(TRIALS) | IN(LOG) | IN(HELP) | IN(TRIAL) | IN(COMPARE) | IN(DEVICES) | IN(OVERVIEW))
 
 const nt_key_row nt_key_rows[] = {
     {NT_DO_HELP, {'?', NT_KEY_F0 + 1}, "? F1", "help", "this list", EVERY},
@@ -17,7 +17,11 @@ const nt_key_row nt_key_rows[] = {
     {NT_DO_SORT_LEFT, {'<', ','}, "< ,", NULL, "sort by the column to the left", IN(TRIALS)},
     {NT_DO_SORT_RIGHT, {'>', '.'}, "> .", NULL, "sort by the column to the right", IN(TRIALS)},
     {NT_DO_REVERSE, {'r', 'I'}, "r I", "reverse", "reverse the order", IN(TRIALS)},
-    {NT_DO_FILTER, {'/', '\\', NT_KEY_F0 + 4}, "/ \\ F4", "filter", "filter, for example tile_m=64 occ>50 time<20us",
+    {NT_DO_FILTER,
+     {'/', '\\', NT_KEY_F0 + 4},
+     "/ \\ F4",
+     "filter",
+     "filter, for example tile_m=64 occ>50 time<20us",
      IN(TRIALS)},
     {NT_DO_TAG, {'t', ' '}, "t Space", "tag", "tag the selected trial, or take the tag off", IN(TRIALS) | IN(TRIAL)},
     {NT_DO_COMPARE, {'c'}, "c", "compare", "compare the tagged trials", EVERY},

@@ -62,11 +62,11 @@ typedef enum nt_action {
 
 typedef struct nt_key_row {
     nt_action action;
-    int key[4];            /* unused ones are 0; the first is named in the bar */
-    const char *names;     /* how help calls them */
-    const char *word;      /* in the bar; NULL: not there */
-    const char *meaning;   /* in help */
-    unsigned views;        /* bits of nt_view_id in which it means something */
+    int key[4];          /* unused ones are 0; the first is named in the bar */
+    const char *names;   /* how help calls them */
+    const char *word;    /* in the bar; NULL: not there */
+    const char *meaning; /* in help */
+    unsigned views;      /* bits of nt_view_id in which it means something */
 } nt_key_row;
 
 extern const nt_key_row nt_key_rows[];

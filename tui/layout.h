@@ -5,15 +5,15 @@
 
 #include "tui/grid.h"
 
-#define NT_VIEWS(X)                                         \
-    X(OVERVIEW, overview, "run, progress, best, plots")     \
-    X(TRIALS, trials, "every trial, sorted and filtered")   \
-    X(TRIAL, trial, "one trial with everything")            \
-    X(HEAT, heat, "least time over two parameters")         \
-    X(WHAT_IF, what_if, "occupancy if resources changed")   \
-    X(COMPARE, compare, "tagged trials side by side")       \
-    X(DEVICES, devices, "what the devices do right now")    \
-    X(LOG, log, "failures and notes")                       \
+#define NT_VIEWS(X)                                       \
+    X(OVERVIEW, overview, "run, progress, best, plots")   \
+    X(TRIALS, trials, "every trial, sorted and filtered") \
+    X(TRIAL, trial, "one trial with everything")          \
+    X(HEAT, heat, "least time over two parameters")       \
+    X(WHAT_IF, what_if, "occupancy if resources changed") \
+    X(COMPARE, compare, "tagged trials side by side")     \
+    X(DEVICES, devices, "what the devices do right now")  \
+    X(LOG, log, "failures and notes")                     \
     X(HELP, help, "the keys")
 
 typedef enum nt_view_id {

@@ -1,7 +1,8 @@
 /* loop.c: see loop.h.
  *
- * The reader thread waits for changes, reads a snapshot of what is wanted, and leaves it for the other; a change of what
- * is wanted interrupts what it reads. The two share one structure under one lock, and a pipe that wakes the drawing. */
+ * The reader thread waits for changes, reads a snapshot of what is wanted, and leaves it for the other; a change of
+ * what is wanted interrupts what it reads. The two share one structure under one lock, and a pipe that wakes the
+ * drawing. */
 #include "tui/loop.h"
 
 #include <errno.h>
@@ -217,7 +218,9 @@ static void serve(nt_screen *screen, const nt_snapshot *shown, const nt_loop_opt
     if (screen->save) {
         bool saved = options->settings != NULL && nt_settings_save(screen, options->settings, &err) == NT_OK;
         snprintf(screen->message, sizeof screen->message, "%.180s",
-                 saved ? "settings saved" : err.what[0] != '\0' ? err.what : "no place to save settings in");
+                 saved                 ? "settings saved"
+                 : err.what[0] != '\0' ? err.what
+                                       : "no place to save settings in");
     }
     screen->dump = screen->save = false;
 }

@@ -6,9 +6,9 @@
 
 typedef struct nt_loop_options {
     bool color;
-    int64_t frames;             /* ends after so many snapshots; 0: never */
-    const char *settings;       /* file to save settings to; NULL: none */
-    const char *dump_folder;    /* where P writes */
+    int64_t frames;          /* ends after so many snapshots; 0: never */
+    const char *settings;    /* file to save settings to; NULL: none */
+    const char *dump_folder; /* where P writes */
 } nt_loop_options;
 
 /* Shows `screen` until it is left. *stopped_by is the signal that ended it, 0 when a key did. Signals INT, TERM and HUP

@@ -16,7 +16,7 @@ enum { NT_POINTS = 1024, NT_GAUGES = 24, NT_LIVE_DEVICES = 17, NT_PARAMS = 24, N
 typedef struct nt_point {
     int64_t trial;
     nt_outcome outcome;
-    uint64_t problem; /* points of one problem have the same */
+    uint64_t problem;                        /* points of one problem have the same */
     double time_ns, limit_pct, achieved_pct; /* NAN unknown */
 } nt_point;
 
@@ -45,17 +45,17 @@ typedef struct nt_facts {
     char database[NT_PATH_BYTES], command[256], state[24], strategy[NT_NAME_BYTES], driver[64];
     nt_device_info device; /* of the run */
     int64_t trials, outcome[NT_OUTCOME_COUNT];
-    int64_t planned;                /* NT_UNKNOWN */
+    int64_t planned;                   /* NT_UNKNOWN */
     double budget_s, elapsed_s, eta_s; /* NAN unknown */
-    nt_sheet units;                 /* a row each problem: shape, batch, ..., best */
+    nt_sheet units;                    /* a row each problem: shape, batch, ..., best */
     int points;
-    nt_point point[NT_POINTS];      /* the latest, by number */
+    nt_point point[NT_POINTS]; /* the latest, by number */
     int64_t limiter[NT_LIMIT_COUNT];
-    double limiter_share;           /* how much of the run is counted yet, 0 to 1 */
+    double limiter_share; /* how much of the run is counted yet, 0 to 1 */
     int params;
     char param[NT_PARAMS][48];
     bool varies[NT_PARAMS];
-    char latest[192];               /* the last trial in words */
+    char latest[192];                         /* the last trial in words */
     double roof_flop_per_s, roof_bytes_per_s; /* of the run's device and precision; NAN unknown */
     double dot_intensity, dot_flop_per_s;     /* the best of the problem in work */
     char roof_text[128];
@@ -65,7 +65,7 @@ typedef struct nt_facts {
 } nt_facts;
 
 typedef struct nt_trial_view {
-    int64_t trial; /* 0: none read */
+    int64_t trial;  /* 0: none read */
     nt_sheet sheet; /* group, name, value, unit, source */
     nt_samples samples;
     nt_advice advice;
@@ -76,8 +76,8 @@ typedef struct nt_trial_view {
 /* What the view in front needs. */
 typedef struct nt_want {
     nt_view_id view;
-    nt_window window;  /* of the table; run and until are the feed's */
-    int64_t trial;     /* opened; 0 for none */
+    nt_window window; /* of the table; run and until are the feed's */
+    int64_t trial;    /* opened; 0 for none */
     int64_t tagged[NT_TAGS];
     int tags;
     nt_window heat; /* two keys and the filter */

@@ -29,7 +29,7 @@ typedef struct nt_screen {
     nt_prompt prompt;
     char typed[NT_TYPED];
     char message[192];
-    int scroll; /* of the views that are text */
+    int scroll;         /* of the views that are text */
     int heat_x, heat_y; /* among the varying parameters */
     /* what-if */
     int slider;

@@ -32,14 +32,10 @@ nt_pane nt_titled(const nt_pane *pane, const char *format, ...)
 }
 
 const nt_view nt_views[NT_VIEW_COUNT] = {
-    [NT_VIEW_OVERVIEW] = {NULL, nt_overview_sheet},
-    [NT_VIEW_TRIALS] = {nt_draw_trials, nt_trials_sheet},
-    [NT_VIEW_TRIAL] = {nt_draw_trial, nt_trial_sheet},
-    [NT_VIEW_HEAT] = {nt_draw_heat, nt_heat_sheet},
-    [NT_VIEW_WHAT_IF] = {nt_draw_what_if, nt_what_if_sheet},
-    [NT_VIEW_COMPARE] = {nt_draw_compare, nt_compare_sheet},
-    [NT_VIEW_DEVICES] = {nt_draw_devices, nt_devices_sheet},
-    [NT_VIEW_LOG] = {nt_draw_log, nt_log_sheet},
+    [NT_VIEW_OVERVIEW] = {NULL, nt_overview_sheet},          [NT_VIEW_TRIALS] = {nt_draw_trials, nt_trials_sheet},
+    [NT_VIEW_TRIAL] = {nt_draw_trial, nt_trial_sheet},       [NT_VIEW_HEAT] = {nt_draw_heat, nt_heat_sheet},
+    [NT_VIEW_WHAT_IF] = {nt_draw_what_if, nt_what_if_sheet}, [NT_VIEW_COMPARE] = {nt_draw_compare, nt_compare_sheet},
+    [NT_VIEW_DEVICES] = {nt_draw_devices, nt_devices_sheet}, [NT_VIEW_LOG] = {nt_draw_log, nt_log_sheet},
     [NT_VIEW_HELP] = {nt_draw_help, nt_help_sheet},
 };
 

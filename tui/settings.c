@@ -72,12 +72,12 @@ nt_status nt_settings_save(const nt_screen *screen, const char *path, nt_error *
 {
     json_t *sort = json_array();
     for (int i = 0; i < screen->window.keys; i++)
-        json_array_append_new(sort, json_pack("{s:s, s:b, s:b}", "name", screen->window.key[i].name, "parameter",
-                                              screen->window.key[i].param, "descending",
-                                              screen->window.key[i].descending));
-    char *text = nt_json_dump_done(json_pack("{s:s, s:f, s:s, s:o}", "glyphs", nt_glyphs_name(screen->glyphs),
-                                             "interval_s", screen->interval_s, "view", nt_view_name(screen->view),
-                                             "sort", sort));
+        json_array_append_new(sort,
+                              json_pack("{s:s, s:b, s:b}", "name", screen->window.key[i].name, "parameter",
+                                        screen->window.key[i].param, "descending", screen->window.key[i].descending));
+    char *text =
+        nt_json_dump_done(json_pack("{s:s, s:f, s:s, s:o}", "glyphs", nt_glyphs_name(screen->glyphs), "interval_s",
+                                    screen->interval_s, "view", nt_view_name(screen->view), "sort", sort));
     char *folder = strdup(path), *slash = folder != NULL ? strrchr(folder, '/') : NULL;
     if (slash != NULL)
         *slash = '\0';

@@ -274,10 +274,7 @@ static void draw_row(const nt_sheet *sheet, const nt_pane *pane, int y, int row,
         nt_str text = {0};
         bool right = sheet->column[i].kind != NT_SHEET_TEXT;
         if (row < 0)
-            nt_str_addf(&text, "%s%s", sheet->column[i].heading,
-                        i != how->sorted         ? ""
-                        : how->descending        ? "-"
-                                                 : "+");
+            nt_str_addf(&text, "%s%s", sheet->column[i].heading, i != how->sorted ? "" : how->descending ? "-" : "+");
         else
             nt_sheet_cell_text(sheet, row, i, &text);
         draw_cell(pane, x, y, width[i], right, row < 0 ? NT_STYLE_TITLE : NT_STYLE_PLAIN, nt_str_text(&text));

@@ -45,7 +45,7 @@ void nt_sheet_done(nt_sheet *sheet);
 /* Columns before rows. Beyond NT_SHEET_COLUMNS they are left out, and so are their cells. */
 void nt_sheet_add_column(nt_sheet *sheet, const char *name, const char *heading, nt_sheet_kind kind, bool wanted);
 int nt_sheet_find(const nt_sheet *sheet, const char *name); /* -1 when it is not there */
-void nt_sheet_add_row(nt_sheet *sheet); /* all cells unknown */
+void nt_sheet_add_row(nt_sheet *sheet);                     /* all cells unknown */
 /* Into the last row; an index outside does nothing. */
 void nt_sheet_set_number(nt_sheet *sheet, int column, double number);
 void nt_sheet_set_text(nt_sheet *sheet, int column, const char *text); /* NULL or "" is unknown */

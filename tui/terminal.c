@@ -32,10 +32,14 @@ static const struct {
     attr_t attributes;
     short color; /* -1: the terminal's own */
 } looks[NT_STYLE_COUNT] = {
-    [NT_STYLE_PLAIN] = {A_NORMAL, -1},          [NT_STYLE_TITLE] = {A_BOLD, -1},
-    [NT_STYLE_DIM] = {A_DIM, -1},               [NT_STYLE_GOOD] = {A_BOLD, COLOR_GREEN},
-    [NT_STYLE_WARN] = {A_BOLD, COLOR_YELLOW},   [NT_STYLE_BAD] = {A_BOLD | A_REVERSE, COLOR_RED},
-    [NT_STYLE_FIRST] = {A_NORMAL, COLOR_CYAN},  [NT_STYLE_SECOND] = {A_NORMAL, COLOR_GREEN},
+    [NT_STYLE_PLAIN] = {A_NORMAL, -1},
+    [NT_STYLE_TITLE] = {A_BOLD, -1},
+    [NT_STYLE_DIM] = {A_DIM, -1},
+    [NT_STYLE_GOOD] = {A_BOLD, COLOR_GREEN},
+    [NT_STYLE_WARN] = {A_BOLD, COLOR_YELLOW},
+    [NT_STYLE_BAD] = {A_BOLD | A_REVERSE, COLOR_RED},
+    [NT_STYLE_FIRST] = {A_NORMAL, COLOR_CYAN},
+    [NT_STYLE_SECOND] = {A_NORMAL, COLOR_GREEN},
     [NT_STYLE_SELECTED] = {A_REVERSE, -1},
 };
 
@@ -216,10 +220,10 @@ void nt_terminal_draw(nt_terminal *terminal, const nt_grid *grid, bool anew)
 static const struct {
     int curses, key;
 } special[] = {
-    {KEY_UP, NT_KEY_UP},          {KEY_DOWN, NT_KEY_DOWN},   {KEY_LEFT, NT_KEY_LEFT},
-    {KEY_RIGHT, NT_KEY_RIGHT},    {KEY_PPAGE, NT_KEY_PAGE_UP}, {KEY_NPAGE, NT_KEY_PAGE_DOWN},
-    {KEY_HOME, NT_KEY_HOME},      {KEY_END, NT_KEY_END},     {KEY_BTAB, NT_KEY_BACK_TAB},
-    {KEY_RESIZE, NT_KEY_RESIZE},  {KEY_ENTER, NT_KEY_ENTER}, {KEY_BACKSPACE, NT_KEY_BACKSPACE},
+    {KEY_UP, NT_KEY_UP},         {KEY_DOWN, NT_KEY_DOWN},     {KEY_LEFT, NT_KEY_LEFT},
+    {KEY_RIGHT, NT_KEY_RIGHT},   {KEY_PPAGE, NT_KEY_PAGE_UP}, {KEY_NPAGE, NT_KEY_PAGE_DOWN},
+    {KEY_HOME, NT_KEY_HOME},     {KEY_END, NT_KEY_END},       {KEY_BTAB, NT_KEY_BACK_TAB},
+    {KEY_RESIZE, NT_KEY_RESIZE}, {KEY_ENTER, NT_KEY_ENTER},   {KEY_BACKSPACE, NT_KEY_BACKSPACE},
 };
 
 int nt_terminal_key(nt_terminal *terminal)

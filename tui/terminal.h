@@ -1,5 +1,5 @@
-/* terminal.h: a grid on a terminal through ncurses, and keys from it. Whatever ends the program, the terminal is left as
- * it was found. */
+/* terminal.h: a grid on a terminal through ncurses, and keys from it. Whatever ends the program, the terminal is left
+ * as it was found. */
 #ifndef NT_TERMINAL_H
 #define NT_TERMINAL_H
 
@@ -19,7 +19,7 @@ nt_glyphs nt_terminal_glyphs(void);
 nt_status nt_terminal_open(bool color, nt_terminal **out, nt_error *err);
 void nt_terminal_size(const nt_terminal *terminal, int *width, int *height);
 void nt_terminal_draw(nt_terminal *terminal, const nt_grid *grid, bool anew);
-int nt_terminal_key(nt_terminal *terminal); /* -1 when none waits; a key of keys.h */
+int nt_terminal_key(nt_terminal *terminal);    /* -1 when none waits; a key of keys.h */
 void nt_terminal_close(nt_terminal *terminal); /* NULL allowed */
 
 #endif

@@ -1,4 +1,5 @@
-/* view_heat.c: the least time over two parameters: a square for each pair, darker where it is faster, and its number. */
+/* view_heat.c: the least time over two parameters: a square for each pair, darker where it is faster, and its number.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +100,9 @@ void nt_draw_heat(const nt_screen *screen, const nt_snapshot *shown, const nt_pa
                     shown->facts.params > 0 ? "fewer than two parameters vary" : "no trial to draw");
         return;
     }
-    nt_pane body = nt_titled(pane, "least time: %s across, %s down; fuller is faster, x never ran%s%s", keys->key[0].name,
-                             keys->key[1].name, screen->filter[0] != '\0' ? "  filter " : "", screen->filter);
+    nt_pane body =
+        nt_titled(pane, "least time: %s across, %s down; fuller is faster, x never ran%s%s", keys->key[0].name,
+                  keys->key[1].name, screen->filter[0] != '\0' ? "  filter " : "", screen->filter);
     draw_cells(screen, &shown->heat, &body);
 }
 

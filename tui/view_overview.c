@@ -1,5 +1,5 @@
-/* view_overview.c: the words of the overview: header, progress, best of each problem, the latest trial, and the one line
- * that is left on the smallest screens. */
+/* view_overview.c: the words of the overview: header, progress, best of each problem, the latest trial, and the one
+ * line that is left on the smallest screens. */
 #include <math.h>
 #include <string.h>
 
@@ -49,12 +49,9 @@ static void live_words(const nt_shown_device *device, nt_str *out)
     static const struct {
         const char *name, *format;
         double factor;
-    } words[] = {{"busy_pct", "  busy %.0f %%", 1},
-                 {"occupancy_pct", "  occupancy %.0f %%", 1},
-                 {"dram_pct", "  DRAM %.0f %%", 1},
-                 {"sm_clock_mhz", "  %.0f MHz", 1},
-                 {"temperature_c", "  %.0f C", 1},
-                 {"power_mw", "  %.0f W", 1e-3}};
+    } words[] = {{"busy_pct", "  busy %.0f %%", 1}, {"occupancy_pct", "  occupancy %.0f %%", 1},
+                 {"dram_pct", "  DRAM %.0f %%", 1}, {"sm_clock_mhz", "  %.0f MHz", 1},
+                 {"temperature_c", "  %.0f C", 1},  {"power_mw", "  %.0f W", 1e-3}};
     nt_str_addf(out, "%s", device->name);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const nt_gauge *g = gauge(device, words[i].name);
@@ -192,10 +189,10 @@ static void draw_line(const nt_snapshot *shown, const nt_pane *pane)
 void nt_overview_pane(nt_pane_id id, const nt_screen *screen, const nt_snapshot *shown, const nt_pane *pane)
 {
     static void (*const plots[NT_PANE_COUNT])(const nt_screen *, const nt_snapshot *, const nt_pane *) = {
-        [NT_PANE_HEADER] = draw_header,        [NT_PANE_PROGRESS] = draw_progress,
+        [NT_PANE_HEADER] = draw_header,          [NT_PANE_PROGRESS] = draw_progress,
         [NT_PANE_OCCUPANCY] = nt_draw_occupancy, [NT_PANE_TIMELINE] = nt_draw_timeline,
-        [NT_PANE_LIMITERS] = nt_draw_limiters, [NT_PANE_FAILURES] = nt_draw_failures,
-        [NT_PANE_ROOFLINE] = nt_draw_roofline, [NT_PANE_TABLE] = nt_draw_table,
+        [NT_PANE_LIMITERS] = nt_draw_limiters,   [NT_PANE_FAILURES] = nt_draw_failures,
+        [NT_PANE_ROOFLINE] = nt_draw_roofline,   [NT_PANE_TABLE] = nt_draw_table,
     };
     static void (*const words[NT_PANE_COUNT])(const nt_snapshot *, const nt_pane *) = {
         [NT_PANE_BEST] = draw_best,

@@ -114,7 +114,8 @@ static void draw_roofs(const nt_screen *screen, const nt_facts *facts, const nt_
 {
     double ridge = log10(facts->roof_flop_per_s / facts->roof_bytes_per_s), top = log10(facts->roof_flop_per_s);
     double dot = log10(facts->dot_intensity);
-    double left = fmin(ridge - 2, isnan(dot) ? ridge : dot - 0.3), right = fmax(ridge + 2, isnan(dot) ? ridge : dot + 0.3);
+    double left = fmin(ridge - 2, isnan(dot) ? ridge : dot - 0.3),
+           right = fmax(ridge + 2, isnan(dot) ? ridge : dot + 0.3);
     double bottom = fmin(top - 3, isnan(facts->dot_flop_per_s) ? top : log10(facts->dot_flop_per_s) - 0.3);
     double start = top - (ridge - left);
     nt_plot plot;

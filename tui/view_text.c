@@ -117,9 +117,8 @@ void nt_draw_help(const nt_screen *screen, const nt_snapshot *shown, const nt_pa
 {
     nt_sheet help = {0};
     nt_help_sheet(screen, shown, &help);
-    nt_sheet_drawing how = {.first = screen->scroll < help.rows ? screen->scroll : help.rows - 1,
-                            .selected = -1,
-                            .sorted = -1};
+    nt_sheet_drawing how = {
+        .first = screen->scroll < help.rows ? screen->scroll : help.rows - 1, .selected = -1, .sorted = -1};
     nt_sheet_draw(&help, pane, &how);
     nt_sheet_done(&help);
 }

@@ -61,9 +61,8 @@ void nt_draw_what_if(const nt_screen *screen, const nt_snapshot *shown, const nt
         return;
     }
     nt_occupancy now = nt_occupancy_of_use(device, &use);
-    nt_pane body =
-        nt_titled(pane, "if a block took this: %.1f %% of the warps, %lld blocks an SM, limited by %s", now.pct,
-                  (long long)now.blocks_per_sm, nt_limiter_name(now.limiter));
+    nt_pane body = nt_titled(pane, "if a block took this: %.1f %% of the warps, %lld blocks an SM, limited by %s",
+                             now.pct, (long long)now.blocks_per_sm, nt_limiter_name(now.limiter));
     int64_t room = nt_occupancy_room(device, &use);
     int height = body.at.height;
     if (height > 7 && room != NT_UNKNOWN) {
@@ -71,8 +70,7 @@ void nt_draw_what_if(const nt_screen *screen, const nt_snapshot *shown, const nt
                      now.limiter == NT_LIMIT_REGISTERS ? "registers a thread" : "bytes of shared memory a block");
     }
     for (int i = 0; i < NT_CURVE_COUNT; i++) {
-        nt_pane part =
-            nt_pane_part(&body, 0, i * height / 3, body.at.width, (i + 1) * height / 3 - i * height / 3);
+        nt_pane part = nt_pane_part(&body, 0, i * height / 3, body.at.width, (i + 1) * height / 3 - i * height / 3);
         draw_curve(screen, device, &use, (nt_curve_axis)i, &part);
     }
 }

@@ -1,5 +1,5 @@
-/* test_tui_layout.c: properties of the layout at every size from 1x1 to 300x100, for every view, and that every view can
- * be drawn at every size. */
+/* test_tui_layout.c: properties of the layout at every size from 1x1 to 300x100, for every view, and that every view
+ * can be drawn at every size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -108,7 +108,9 @@ static void filters_and_sorts_are_typed(void **state)
     assert_true(want.window.key[0].descending);
     assert_string_equal(want.window.key[1].name, "occupancy_limit_pct");
     assert_int_equal(want.window.first, 0);
-    type(&screen, shown, "/\x15" "x\n");
+    type(&screen, shown,
+         "/\x15"
+         "x\n");
     assert_int_equal(screen.prompt, NT_PROMPT_FILTER); /* stays, to be mended */
     assert_true(screen.message[0] != '\0');
     nt_screen_key(&screen, shown, NT_KEY_ESCAPE);
@@ -249,18 +251,12 @@ static void text_takes_one_column_a_character(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filters_read_words),
-        cmocka_unit_test(filters_say_what_is_wrong),
-        cmocka_unit_test(keys_are_not_ambiguous),
-        cmocka_unit_test(keys_change_views_and_come_back),
-        cmocka_unit_test(filters_and_sorts_are_typed),
-        cmocka_unit_test(the_cursor_stays_inside),
-        cmocka_unit_test(tags_go_on_and_off),
-        cmocka_unit_test(sliders_move_the_occupancy),
-        cmocka_unit_test(unknown_values_are_no_zeros),
-        cmocka_unit_test(devices_name_the_source_of_each_value),
-        cmocka_unit_test(settings_come_back),
-        cmocka_unit_test(text_takes_one_column_a_character),
+        cmocka_unit_test(filters_read_words),          cmocka_unit_test(filters_say_what_is_wrong),
+        cmocka_unit_test(keys_are_not_ambiguous),      cmocka_unit_test(keys_change_views_and_come_back),
+        cmocka_unit_test(filters_and_sorts_are_typed), cmocka_unit_test(the_cursor_stays_inside),
+        cmocka_unit_test(tags_go_on_and_off),          cmocka_unit_test(sliders_move_the_occupancy),
+        cmocka_unit_test(unknown_values_are_no_zeros), cmocka_unit_test(devices_name_the_source_of_each_value),
+        cmocka_unit_test(settings_come_back),          cmocka_unit_test(text_takes_one_column_a_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,8 +73,12 @@ static inline void fixture_facts(nt_facts *facts, nt_device_kind kind)
     facts->dot_intensity = 30;
     facts->dot_flop_per_s = 4e13;
     for (int i = 0; i < FIXTURE_TRIALS; i++)
-        facts->point[facts->points++] = (nt_point){i + 1, i % 5 == 4 ? NT_OUTCOME_COMPILE_FAILED : NT_OUTCOME_OK, 1,
-                                                   i % 5 == 4 ? (double)NAN : 1e4 + 1e3 * i, 100.0 / (1 + i % 4), 20};
+        facts->point[facts->points++] = (nt_point){i + 1,
+                                                   i % 5 == 4 ? NT_OUTCOME_COMPILE_FAILED : NT_OUTCOME_OK,
+                                                   1,
+                                                   i % 5 == 4 ? (double)NAN : 1e4 + 1e3 * i,
+                                                   100.0 / (1 + i % 4),
+                                                   20};
     nt_sheet_add_column(&facts->units, "shape", "shape", NT_SHEET_TEXT, true);
     nt_sheet_add_column(&facts->units, "least_time_ns", "best", NT_SHEET_TIME_NS, true);
     nt_sheet_add_column(&facts->units, "occupancy_limiter", "limiter", NT_SHEET_TEXT, true);
