@@ -1,11 +1,13 @@
 /* cmd_sweep.c: `nntune sweep LAYER`: the front door. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "autotune/spec.h"
 #include "autotune/strategy.h"
 #include "cli/cmd.h"
 #include "cli/database.h"
+#include "cli/misses.h"
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/sweep_options.h"
@@ -93,7 +95,7 @@ static void print_resume(const nt_args *args, const nt_sweep_options *options)
                 given ? "" : " --resume");
 }
 
-static nt_status sweep_into(const nt_args *args, const nt_sweep_options *options, const char *path, int *exit_code,
+static nt_status sweep_into(const nt_args *args, nt_sweep_options *options, const char *path, int *exit_code,
                             nt_error *err)
 {
     nt_sink *sink = NULL;
@@ -155,12 +157,50 @@ static void choose_profile(const nt_args *args, nt_sweep_options *options)
         options->profile = NT_PROFILE_NONE;
 }
 
+/* Each problem of a log of misses as a run of its own. */
+static nt_status sweep_misses(const nt_args *args, nt_sweep_options *options, const char *path, int *exit_code,
+                              nt_error *err)
+{
+    const char *layer = nt_args_positional_count(args) > 0 ? options->layer : NULL;
+    nt_problem *problem;
+    size_t count;
+    nt_status status = nt_misses_read(nt_args_text(args, "from-misses", NULL), layer, &problem, &count, err);
+    int before = *exit_code; /* an interrupt sets it */
+    for (size_t i = 0; status == NT_OK && *exit_code == before && i < count; i++) {
+        nt_str shape = {0};
+        nt_shape_print(&shape, &problem[i].shape);
+        options->layer = problem[i].layer;
+        options->shape[0] = nt_str_text(&shape);
+        options->batch[0] = problem[i].batch;
+        options->precision[0] = problem[i].precision;
+        options->layout[0] = problem[i].layout;
+        options->shape_count = options->batch_count = options->precision_count = options->layout_count = 1;
+        status = sweep_into(args, options, path, exit_code, err);
+        nt_str_done(&shape);
+    }
+    free(problem);
+    return status;
+}
+
+/* What the log decides cannot be asked for as well. */
+static nt_status check_misses(const nt_args *args, nt_error *err)
+{
+    static const char *const decided[] = {"spec", "shape", "batch", "precision", "layout", "dry-run"};
+    for (size_t i = 0; i < sizeof decided / sizeof decided[0]; i++)
+        if (nt_args_get(args, "from-misses") != NULL && nt_args_get(args, decided[i]) != NULL)
+            return nt_fail(err, NT_USAGE, "--from-misses and --%s do not go together: the log says what is tuned",
+                           decided[i]);
+    return NT_OK;
+}
+
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     char path[NT_PATH_BYTES];
     nt_sweep_parts parts = {0};
     nt_sweep_options options = {0};
-    nt_status status = nt_sweep_options_read(args, &options, &parts, err);
+    nt_status status = check_misses(args, err);
+    if (status == NT_OK)
+        status = nt_sweep_options_read(args, &options, &parts, err);
     if (status == NT_OK)
         status = choose_device(args, &options, err);
     if (status == NT_OK)
@@ -170,7 +210,8 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     else if (status == NT_OK) {
         status = nt_database_path(args, path, err);
         if (status == NT_OK)
-            status = sweep_into(args, &options, path, exit_code, err);
+            status = (nt_args_get(args, "from-misses") != NULL ? sweep_misses : sweep_into)(args, &options, path,
+                                                                                            exit_code, err);
     }
     nt_sweep_parts_done(&parts);
     return status;

@@ -20,7 +20,7 @@ static const char *const caches[] = {"cold", "hot", "both", NULL};
 
 static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
 
-#define WORD(name) #name
+#define WORD(name)     #name
 #define AND_WORD(name) ", " #name
 
 const nt_option nt_sweep_option_rows[] = {
@@ -29,6 +29,12 @@ const nt_option nt_sweep_option_rows[] = {
      .argument = "FILE",
      .help =
          "tune a kernel of your own, described by this file (its own format, docs/SPEC.md, or T1), instead of a layer"},
+    {.name = "from-misses",
+     .kind = NT_OPTION_TEXT,
+     .argument = "LOG",
+     .help =
+         "tune, one after another, the problems that a deployment table had no entry for (docs/TABLES.md); --budget is "
+         "for each"},
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "DEVICE",
@@ -99,10 +105,16 @@ const nt_option nt_sweep_option_rows[] = {
      .argument = "MODE",
      .choices = caches,
      .help = "cold (rotating buffers larger than the cache), hot, both (default cold)"},
-    {.name = "profile", .kind = NT_OPTION_CHOICE, .argument = "WHICH", .choices = profiles,
+    {.name = "profile",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "WHICH",
+     .choices = profiles,
      .help = "hardware counters for: none, best (the finalists), all (every ok trial) (default all on a GPU)"},
-    {.name = "metrics", .kind = NT_OPTION_LIST, .argument = "LIST",
-     .help = "counters instead of the usual sets: t1, sol, stall, banks, flop, columns such as occupancy_pct, or CUPTI's own names"},
+    {.name = "metrics",
+     .kind = NT_OPTION_LIST,
+     .argument = "LIST",
+     .help = "counters instead of the usual sets: t1, sol, stall, banks, flop, columns such as occupancy_pct, or "
+             "CUPTI's own names"},
     {.name = "jobs",
      .letter = 'j',
      .kind = NT_OPTION_INTEGER,
@@ -259,6 +271,8 @@ static nt_status read_layer(const nt_args *args, nt_sweep_options *out, nt_error
     const char *spec_path = nt_args_text(args, "spec", NULL);
     const nt_layer *layer;
     const nt_spec *spec;
+    if (spec_path == NULL && out->layer == NULL && nt_args_get(args, "from-misses") != NULL)
+        out->layer = nt_layers[0]->name; /* until the log says which */
     if (spec_path == NULL && out->layer == NULL) {
         nt_fail(err, NT_USAGE, "sweep needs a layer, or --spec FILE: nntune sweep LAYER | --spec FILE");
         return nt_hint(err, "for example: nntune sweep conv3x3");

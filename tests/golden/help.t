@@ -48,6 +48,9 @@ $ nntune sweep --help
 |       --spec FILE           tune a kernel of your own, described by this file
 |                             (its own format, docs/SPEC.md, or T1), instead of a
 |                             layer
+|       --from-misses LOG     tune, one after another, the problems that a
+|                             deployment table had no entry for (docs/TABLES.md);
+|                             --budget is for each
 |       --device DEVICE       cpu, cuda or cuda:N (default: the first NVIDIA GPU,
 |                             otherwise cpu)
 |       --shape SHAPE         all, a named shape, CxHxW or c=..,k=..,h=..,w=..;

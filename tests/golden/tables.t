@@ -94,3 +94,12 @@ $ nntune compare run:9 run:1 --db results.db
 ! nntune: results.db: there is nothing measured for 'run:9'
 !   'nntune runs' lists what there is
 = 1
+$ echo '{"type":"miss"}' > m.log; nntune sweep --from-misses m.log --device cpu --db results.db
+! nntune: m.log: line 1 is no problem of a layer that this program has
+= 1
+$ : > m.log; nntune sweep --from-misses m.log --device cpu --db results.db
+! nntune: m.log holds no missed problem
+= 1
+$ nntune sweep --from-misses m.log --batch 3
+! nntune: --from-misses and --batch do not go together: the log says what is tuned
+= 2

@@ -1,0 +1,88 @@
+#include "cli/misses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+#include "core/mem.h"
+#include "core/text_file.h"
+#include "kernels/layer.h"
+
+enum { MOST_BYTES = 1 << 26 };
+
+/* Sizes in the layer's own order, as the shape that the layer makes of them. */
+static bool read_shape(const json_t *json, const nt_layer *layer, nt_shape *out)
+{
+    const json_t *sizes = json_object_get(json, "size");
+    const char *key = layer->shape_keys;
+    nt_str text = {0};
+    size_t i = 0;
+    for (; *key != '\0' && i < json_array_size(sizes); i++) {
+        size_t length = strcspn(key, ",");
+        nt_str_addf(&text, "%s%.*s=%lld", i > 0 ? "," : "", (int)length, key,
+                    (long long)json_integer_value(json_array_get(sizes, i)));
+        key += length + (key[length] == ',');
+    }
+    bool ok = *key == '\0' && i == json_array_size(sizes) && layer->parse_shape(nt_str_text(&text), out, NULL) == NT_OK;
+    nt_str_done(&text);
+    return ok;
+}
+
+static bool read_miss(const char *line, nt_problem *out)
+{
+    json_t *json = NULL;
+    if (nt_json_parse(line, &json, NULL) != NT_OK)
+        return false;
+    const char *layer_name = nt_json_get_text(json, "layer"), *precision = nt_json_get_text(json, "precision"),
+               *layout = nt_json_get_text(json, "layout");
+    const nt_layer *layer = layer_name != NULL ? nt_layer_find(layer_name) : NULL;
+    int p = precision != NULL ? nt_precision_find(precision) : -1, l = layout != NULL ? nt_layout_find(layout) : -1;
+    *out = (nt_problem){.batch = nt_json_get_int(json, "batch"), .precision = (nt_precision)p, .layout = (nt_layout)l};
+    bool ok = layer != NULL && p >= 0 && l >= 0 && out->batch >= 1 && read_shape(json, layer, &out->shape);
+    if (ok)
+        nt_copy(out->layer, sizeof out->layer, layer->name);
+    json_decref(json);
+    return ok;
+}
+
+static void keep(nt_problem **list, size_t *count, size_t *capacity, const nt_problem *problem)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (nt_problem_equal(&(*list)[i], problem))
+            return;
+    nt_grow((void **)list, capacity, *count + 1, sizeof **list);
+    (*list)[(*count)++] = *problem;
+}
+
+nt_status nt_misses_read(const char *path, const char *layer, nt_problem **out, size_t *count, nt_error *err)
+{
+    char *text, *rest;
+    size_t length, capacity = 0;
+    int number = 0;
+    *out = NULL;
+    *count = 0;
+    nt_status status = nt_text_file_read(path, MOST_BYTES, &text, &length, err);
+    if (status != NT_OK)
+        return status;
+    rest = text;
+    for (char *line = strsep(&rest, "\n"); status == NT_OK && line != NULL; line = strsep(&rest, "\n")) {
+        nt_problem problem;
+        number++;
+        if (line[0] == '\0')
+            continue;
+        if (!read_miss(line, &problem))
+            status =
+                nt_fail(err, NT_CORRUPT, "%s: line %d is no problem of a layer that this program has", path, number);
+        else if (layer == NULL || strcmp(layer, problem.layer) == 0)
+            keep(out, count, &capacity, &problem);
+    }
+    free(text);
+    if (status == NT_OK && *count == 0)
+        status = nt_fail(err, NT_NOT_FOUND, "%s holds no missed problem%s%s", path, layer != NULL ? " of " : "",
+                         layer != NULL ? layer : "");
+    if (status != NT_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
