@@ -42,8 +42,9 @@ static void warn(const nt_args *args, const nt_format *format, const json_t *dro
     nt_str all = {0};
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)dropped, name, value)
+    json_object_foreach ((json_t *)(uintptr_t)dropped, name, value) {
         nt_str_addf(&all, "%s%s", all.length > 0 ? ", " : "", name);
+    }
     if (all.length > 0)
         nt_warn(args, "export-dropped", "%s cannot hold, and the file lacks: %s", format->title, nt_str_text(&all));
     nt_str_done(&all);
