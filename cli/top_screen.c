@@ -104,12 +104,14 @@ static nt_status prepare(const nt_args *args, const nt_facts *facts, nt_screen *
 static nt_status write_view(const nt_args *args, nt_feed *feed, nt_screen *screen, nt_error *err)
 {
     nt_snapshot *shown = NULL;
+    nt_dump_format format = (nt_dump_format)nt_args_get(args, "dump")->integer[0];
     nt_status status = NT_OK;
     /* Twice: what the heat map wants depends on the parameters of the run. */
     for (int pass = 0; pass < 2 && status == NT_OK; pass++) {
         nt_want want;
         nt_screen_want(screen, shown, &want);
-        bool uncounted = shown != NULL && shown->total == NT_UNKNOWN && shown->facts.has_run;
+        /* Only a drawing says how many rows there are in all. */
+        bool uncounted = format == NT_DUMP_TEXT && shown != NULL && shown->total == NT_UNKNOWN && shown->facts.has_run;
         if (shown != NULL && !uncounted && memcmp(&want, &shown->want, sizeof want) == 0)
             break;
         if (uncounted)
@@ -125,7 +127,7 @@ static nt_status write_view(const nt_args *args, nt_feed *feed, nt_screen *scree
     }
     if (status == NT_OK) {
         nt_str text = {0};
-        nt_dump(screen, shown, (nt_dump_format)nt_args_get(args, "dump")->integer[0], &text);
+        nt_dump(screen, shown, format, &text);
         fputs(nt_str_text(&text), stdout);
         nt_str_done(&text);
     }

@@ -67,7 +67,10 @@ void nt_plot_point(nt_plot *plot, double x, double y, bool second)
 
 void nt_plot_line(nt_plot *plot, double xa, double ya, double xb, double yb, bool second)
 {
-    int steps = 2 * (plot->columns + plot->rows);
+    /* One step for each dot it passes, and never more than cross the plot some times. */
+    double across = fabs((xb - xa) / (plot->x1 - plot->x0)) * plot->columns;
+    double down = fabs((yb - ya) / (plot->y1 - plot->y0)) * plot->rows;
+    int steps = 1 + (int)fmin(2 * fmax(across, down), 4 * (plot->columns + plot->rows));
     for (int i = 0; i <= steps; i++) {
         double share = (double)i / steps;
         nt_plot_point(plot, xa + share * (xb - xa), ya + share * (yb - ya), second);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bar_top.sh [FILE]: the bars of the screen on a run of 1,000,000 trials: time to the first frame, to the first screen of a
 # sort or filter, and memory. Each figure is the median of 5 whole commands that draw one view, so it holds exec, opening and
-# two readings of the view. NNTUNE is the program under test; FILE is made when missing and kept.
+# the reading of the view; the screen counts the rows of a filter after it has shown the first of them. NNTUNE is the program under test; FILE is made when missing and kept.
 set -eu
 : "${NNTUNE:?NNTUNE names the program under test}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ judge() { # name, bar in ms, options...
     name=$1 bar=$2; shift 2
     for _ in 1 2 3 4 5; do
         begin=$(date +%s%N)
-        "$NNTUNE" top --db "$db" --dump text "$@" > out || { cat out; exit 1; }
+        "$NNTUNE" top --db "$db" --dump csv "$@" > out || { cat out; exit 1; }
         echo $((($(date +%s%N) - begin) / 1000000))
     done | sort -n > times
     ms=$(sed -n 3p times); verdict=ok
