@@ -4,8 +4,8 @@
 . "$TESTS/process_lib.sh"
 here=$PWD
 chmod 755 . ..
-fake() { "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 "$@"; }
-background() { rm -f err; "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 "$@" > out 2> err & pid=$!; }
+fake() { "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --strategy random "$@"; }
+background() { rm -f err; "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --strategy random "$@" > out 2> err & pid=$!; }
 stored() { count "$1" 'select count(*) from trial' 2> /dev/null || echo 0; }
 code_of() { code=0; wait "$1" || code=$?; }
 # as somebody whom permissions stop
@@ -40,7 +40,7 @@ unset NNTUNE_FAKE_COMPILE_MS
 
 # ---- database: full, then gone on with
 export NNTUNE_FAKE_COMPILE_MS=5
-code=0; (ulimit -f 900; fake --budget 3000 --seed 4 -q --db full.db > out 2> err) || code=$?
+code=0; (ulimit -f 1400; fake --budget 3000 --seed 4 -q --db full.db > out 2> err) || code=$?
 equal "exit with a full database" $code 1
 grep -q 'full.db' err || fail "the database is not named: $(cat err)"
 grep -q 'everything stored before is kept' err || fail "no word that nothing is lost: $(cat err)"

@@ -1,7 +1,7 @@
 # A worker that crashes, hangs, lies, gives a wrong result, loses its device or fails a launch costs that trial alone.
 . "$TESTS/process_lib.sh"
 export NNTUNE_FAKE_FAULT="crash@40,hang@90,lie@150,wrong@200,lost@260,launch@300"
-"$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --budget 200 --seed 1 --json --db t.db > lines
+"$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --strategy random --budget 200 --seed 1 --json --db t.db > lines
 sound t.db
 no_twice t.db
 equal "trials in all" "$(count t.db 'select count(*) from trials')" 200

@@ -3,7 +3,7 @@
 . "$TESTS/process_lib.sh"
 export NNTUNE_FAKE_COMPILE_MS=25 NNTUNE_FAKE_LOG="$PWD/loads"
 budget=2000 # one compile child at 40 a second and two trials a compile: not reached within the kills, however fast the machine
-sweep() { exec "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --param "waves=1,2" -j 1 --budget $budget --seed 3 --db t.db -q "$@"; }
+sweep() { exec "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 --strategy random --param "waves=1,2" -j 1 --budget $budget --seed 3 --db t.db -q "$@"; }
 seed=${KILL_SEED:-$(date +%N | sed 's/^0*//')}; echo "KILL_SEED=$seed"
 random() { seed=$(((seed * 1103515245 + 12345) % 2147483648)); echo $(((seed / 65536) % $1)); }
 coordinator_kills=0

@@ -83,11 +83,12 @@ static nt_score_pair score(const nt_strategy *strategy, const nt_recorded *recor
 
 static const char *const plain_names[] = {"block", "tile", "unroll", "mode"};
 
-/* Each permutation is a space of its own, so that one lucky place does not count for all; the seeds are fixed. */
+/* Each permutation is a space of its own, so that one lucky place does not count for all; the seeds are fixed. One search
+ * of one permutation scores with a standard deviation near 0.4, so 60 of them are needed for 0.15 to mean something. */
 static void test_nothing_to_learn(void **state)
 {
     (void)state;
-    enum { PERMUTATIONS = 12 };
+    enum { PERMUTATIONS = 60 };
     nt_recorded *recorded[PERMUTATIONS];
     for (uint64_t p = 0; p < PERMUTATIONS; p++)
         recorded[p] = record(plain_names, plain_modes, p + 1);
@@ -97,8 +98,8 @@ static void test_nothing_to_learn(void **state)
         if (nt_strategies[s] == &nt_strategy_exhaustive)
             continue;
         for (int p = 0; p < PERMUTATIONS; p++)
-            sum += score(nt_strategies[s], recorded[p], thinks ? 1 : 30, 400).value.p_exact;
-        if (fabs(sum / PERMUTATIONS) > (thinks ? 0.25 : 0.15))
+            sum += score(nt_strategies[s], recorded[p], thinks ? 1 : 6, 400).value.p_exact;
+        if (fabs(sum / PERMUTATIONS) > 0.15)
             fail_msg("%s: P exact %.3f on permuted times", nt_strategies[s]->name, sum / PERMUTATIONS);
     }
     for (int p = 0; p < PERMUTATIONS; p++)
