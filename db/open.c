@@ -138,6 +138,19 @@ static nt_status identify(const nt_db *db, int64_t *version, nt_error *err)
     return NT_CORRUPT;
 }
 
+/* Its header and tables as they stood at one moment: another process may be making them. */
+static nt_status identify_whole(const nt_db *db, int64_t *version, nt_error *err)
+{
+    static const char doing[] = "reading its header";
+    nt_error ignored;
+    nt_status status = nt_db_exec(db, "BEGIN", doing, err);
+    if (status != NT_OK)
+        return status;
+    status = identify(db, version, err);
+    nt_status ended = nt_db_exec(db, "ROLLBACK", doing, status == NT_OK ? err : &ignored);
+    return status == NT_OK ? ended : status;
+}
+
 static bool on_network(const char *path)
 {
     struct statfs fs;
@@ -255,7 +268,7 @@ nt_status nt_db_open_write(nt_db *db, const char *path, const nt_db_options *opt
         status = connect_to(db, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     free(name);
     if (status == NT_OK)
-        status = identify(db, &version, err);
+        status = identify_whole(db, &version, err);
     if (status == NT_OK)
         status = set_journal(db, options != NULL ? options->journal_mode : NULL, err);
     if (status == NT_OK && version < NT_DB_SCHEMA_VERSION)
@@ -299,7 +312,7 @@ static nt_status connect_unchanging(nt_db *db, const char *name, nt_error *err)
 static nt_status identify_to_read(const nt_db *db, nt_error *err)
 {
     int64_t version = 0;
-    nt_status status = identify(db, &version, err);
+    nt_status status = identify_whole(db, &version, err);
     if (status != NT_OK || version >= NT_DB_OLDEST_READABLE)
         return status;
     if (version == 0) {
