@@ -370,15 +370,7 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
 nt_status nt_sweep_run(const nt_sweep_options *options, nt_sink *sink, const nt_sweep_events *events,
                        nt_sweep_result *out, nt_error *err)
 {
-    nt__sweep *sweep = nt_alloc_zero(1, sizeof *sweep);
-    *out = (nt_sweep_result){0};
-    sweep->options = options;
-    sweep->sink = sink;
-    sweep->events = events;
-    sweep->out = out;
-    nt_status status = run_sweep(sweep, err);
-    free(sweep);
-    return status;
+    return nt_sweep_rerun(options, NULL, sink, events, out, err);
 }
 
 nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, nt_sink *sink,
@@ -390,7 +382,7 @@ nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, 
     sweep->sink = sink;
     sweep->events = events;
     sweep->out = out;
-    sweep->only = like;
+    sweep->only = like; /* NULL: the whole space */
     nt_status status = run_sweep(sweep, err);
     free(sweep);
     return status;

@@ -40,15 +40,18 @@ static nt_status start(nt__sweep *sweep, nt_error *err)
 }
 
 /* Copies the error that a reply carries; NT_OK when its status is 0. */
-static nt_status reply_status(const json_t *reply, nt_error *err)
+nt_status nt__reply_status(const json_t *reply, const char *worker, nt_error *err)
 {
     int64_t status = nt_json_get_int(reply, "status");
     if (status == NT_OK)
         return NT_OK;
     const char *what = nt_json_get_text(reply, "what"), *hint = nt_json_get_text(reply, "hint");
     if (status < 0 || status >= NT_STATUS_COUNT)
-        return nt_fail(err, NT_CORRUPT, "the device worker gave an unknown status");
-    nt_fail(err, (nt_status)status, "%s", what != NULL ? what : "the device worker failed without a reason");
+        return nt_fail(err, NT_CORRUPT, "the %s gave an unknown status", worker);
+    if (what != NULL)
+        nt_fail(err, (nt_status)status, "%s", what);
+    else
+        nt_fail(err, (nt_status)status, "the %s failed without a reason", worker);
     nt_hint(err, "%s", hint != NULL ? hint : "");
     return (nt_status)status;
 }
@@ -73,7 +76,7 @@ nt_status nt__device_identify(nt__sweep *sweep, nt_error *err)
     if (status == NT_CLOSED)
         status = died(sweep, "identifying the device", err);
     if (status == NT_OK)
-        status = reply_status(reply, err);
+        status = nt__reply_status(reply, "device worker", err);
     if (status == NT_OK)
         status = nt_json_to_device(json_object_get(reply, "device"), &sweep->device, err);
     json_decref(reply);
@@ -190,7 +193,7 @@ static void count_busy(nt__sweep *sweep)
 /* Answers to open and problem move the worker on; a refusal is the sweep's end. */
 static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
 {
-    nt_status status = reply_status(reply, err);
+    nt_status status = nt__reply_status(reply, "device worker", err);
     if (status != NT_OK)
         return status;
     if (sweep->state == NT__DEVICE_PREPARING) {

@@ -54,19 +54,6 @@ static nt_status start(nt__sweep *sweep, nt_error *err)
     return nt_child_start(&sweep->counter_worker, "--counter-worker", name, false, err);
 }
 
-static nt_status reply_error(const json_t *reply, nt_error *err)
-{
-    int64_t status = nt_json_get_int(reply, "status");
-    const char *what = nt_json_get_text(reply, "what"), *hint = nt_json_get_text(reply, "hint");
-    if (status == NT_OK)
-        return NT_OK;
-    if (status < 0 || status >= NT_STATUS_COUNT)
-        return nt_fail(err, NT_CORRUPT, "the counter worker gave an unknown status");
-    nt_fail(err, (nt_status)status, "%s", what != NULL ? what : "the counter worker failed without a reason");
-    nt_hint(err, "%s", hint != NULL ? hint : "");
-    return (nt_status)status;
-}
-
 /* One question, its answer waited for. NT_DEVICE_LOST: the child is gone, with how it ended. */
 static nt_status ask(nt__sweep *sweep, json_t *request, double deadline_s, json_t **reply, nt_error *err)
 {
@@ -138,7 +125,7 @@ static nt_status open_metrics(nt__sweep *sweep, bool finalists, opened *out, nt_
                                "most_passes", passes),
                      open_s, &reply, err);
     if (status == NT_OK)
-        status = reply_error(reply, err);
+        status = nt__reply_status(reply, "counter worker", err);
     if (status == NT_OK)
         read_opened(reply, out);
     json_decref(reply);
@@ -156,7 +143,7 @@ static nt_status open_problem(nt__sweep *sweep, nt_error *err)
     nt_spec_tell(request, unit->problem.layer);
     nt_status status = ask(sweep, request, problem_s, &reply, err);
     if (status == NT_OK)
-        status = reply_error(reply, err);
+        status = nt__reply_status(reply, "counter worker", err);
     if (status == NT_OK)
         sweep->counters_problem = sweep->unit_index;
     json_decref(reply);
@@ -222,7 +209,7 @@ static nt_status count_batch(nt__sweep *sweep, const opened *metrics, const nt__
     if (status == NT_OK && json_array_size(items) > 0) {
         status = ask(sweep, json_pack("{s:s, s:O}", "op", "counters", "items", items), batch_s, &reply, err);
         if (status == NT_OK)
-            status = reply_error(reply, err);
+            status = nt__reply_status(reply, "counter worker", err);
         if (status == NT_OK) {
             status = store_values(sweep, metrics, reply, err);
             *sink_failed = status != NT_OK;

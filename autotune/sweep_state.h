@@ -172,6 +172,8 @@ void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *candidate, nt_ou
 json_t *nt__candidate_json(nt__sweep *sweep, const nt__candidate *candidate); /* kernel, params, artefact */
 
 /* device */
+/* The error that a worker's reply carries; NT_OK when its status is 0. `worker` names it: "device worker". */
+nt_status nt__reply_status(const json_t *reply, const char *worker, nt_error *err);
 nt_status nt__device_identify(nt__sweep *sweep, nt_error *err); /* blocking, before the lock */
 nt_status nt__device_step(nt__sweep *sweep, nt_error *err);     /* starts or prepares a worker where there is none */
 nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err);
