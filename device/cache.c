@@ -200,11 +200,13 @@ static nt_status place(const char *made, const char *folder, const char *key, nt
     return nt_hint(err, "name a writable directory in NNTUNE_CACHE_DIR");
 }
 
-static nt_status put(const char *key, nt_cache_entry *entry, const char *file, const void *code, size_t bytes,
-                     nt_error *err)
+/* `vanished`: it failed because another process took the folder away under its hands. */
+static nt_status put_once(const char *key, nt_cache_entry *entry, const char *file, const void *code, size_t bytes,
+                          bool *vanished, nt_error *err)
 {
     char folder[NT_PATH_BYTES], made[NT_PATH_BYTES];
     nt_str meta = {0};
+    *vanished = false;
     nt_status status = nt_cache_folder(key, folder, sizeof folder, err);
     if (status == NT_OK)
         status = nt_cache_scratch(made, sizeof made, err);
@@ -219,8 +221,19 @@ static nt_status put(const char *key, nt_cache_entry *entry, const char *file, c
         status = write_new(made, "meta", meta.data, meta.length, err);
     if (status == NT_OK)
         status = place(made, folder, key, entry, err);
+    *vanished = status != NT_OK && access(made, F_OK) != 0;
     nt_cache_scratch_done(made);
     nt_str_done(&meta);
+    return status;
+}
+
+static nt_status put(const char *key, nt_cache_entry *entry, const char *file, const void *code, size_t bytes,
+                     nt_error *err)
+{
+    bool vanished = true;
+    nt_status status = NT_IO;
+    for (int attempt = 0; attempt < 5 && vanished; attempt++)
+        status = put_once(key, entry, file, code, bytes, &vanished, err);
     return status;
 }
 

@@ -26,9 +26,13 @@ enum { YOUNG_S = 600, LEFTOVER_S = 3600 };
 
 /* ---- places --------------------------------------------------------------------------------------------------------- */
 
-nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error *err)
+/* Another process may remove the whole cache between two of the steps below: so often they begin anew. */
+enum { ATTEMPTS = 5 };
+
+static nt_status folder_once(const char *key, char *out, size_t capacity, bool *vanished, nt_error *err)
 {
     char base[NT_PATH_BYTES];
+    *vanished = false;
     nt_status status = nt_path_cache(base, sizeof base, err);
     if (status != NT_OK)
         return status;
@@ -39,6 +43,7 @@ nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error 
         return nt_hint(err, "name a shorter one in NNTUNE_CACHE_DIR");
     }
     if (mkdir(out, 0700) != 0 && errno != EEXIST) {
+        *vanished = errno == ENOENT;
         nt_fail(err, NT_IO, "cannot make the directory %s: %s", out, strerror(errno));
         return nt_hint(err, "name a writable directory in NNTUNE_CACHE_DIR");
     }
@@ -47,19 +52,39 @@ nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error 
     return NT_OK;
 }
 
-nt_status nt_cache_scratch(char *folder, size_t capacity, nt_error *err)
+nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error *err)
 {
+    bool vanished = true;
+    nt_status status = NT_IO;
+    for (int attempt = 0; attempt < ATTEMPTS && vanished; attempt++)
+        status = folder_once(key, out, capacity, &vanished, err);
+    return status;
+}
+
+static nt_status scratch_once(char *folder, size_t capacity, bool *vanished, nt_error *err)
+{
+    *vanished = false;
     nt_status status = nt_cache_folder(NULL, folder, capacity, err);
     if (status != NT_OK)
         return status;
     size_t length = strlen(folder);
     snprintf(folder + length, capacity - length, "/tmp-XXXXXX");
     if (mkdtemp(folder) == NULL) {
+        *vanished = errno == ENOENT;
         folder[length] = '\0';
         nt_fail(err, NT_IO, "cannot write into the compile cache %s: %s", folder, strerror(errno));
         return nt_hint(err, "name a writable directory in NNTUNE_CACHE_DIR");
     }
     return NT_OK;
+}
+
+nt_status nt_cache_scratch(char *folder, size_t capacity, nt_error *err)
+{
+    bool vanished = true;
+    nt_status status = NT_IO;
+    for (int attempt = 0; attempt < ATTEMPTS && vanished; attempt++)
+        status = scratch_once(folder, capacity, &vanished, err);
+    return status;
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)

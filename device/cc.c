@@ -209,11 +209,14 @@ static nt_status call(const nt_compile_request *request, const char *flags, cons
     return status;
 }
 
-/* Compiles in a scratch folder and reads the result. */
-static nt_status make(const nt_compile_request *request, const char *flags, char **out, size_t *bytes, nt_error *err)
+/* Compiles in a scratch folder and reads the result. `vanished`: the folder was taken away meanwhile, so the compiler's
+ * complaint says nothing about the source. */
+static nt_status make_once(const nt_compile_request *request, const char *flags, char **out, size_t *bytes,
+                           bool *vanished, nt_error *err)
 {
     char folder[NT_PATH_BYTES], path[NT_PATH_BYTES + 32];
     nt_status status = nt_cache_scratch(folder, sizeof folder, err);
+    *vanished = false;
     if (status != NT_OK)
         return status;
     status = call(request, flags, folder, "result", err);
@@ -222,8 +225,18 @@ static nt_status make(const nt_compile_request *request, const char *flags, char
         status = nt_fail(err, NT_FAILED, "the C compiler reported success on %s and wrote nothing", request->name);
     if (status == NT_OK)
         status = nt_read_file(path, (size_t)1 << 30, out, bytes, err);
+    *vanished = status != NT_OK && access(folder, F_OK) != 0;
     nt_cache_scratch_done(folder);
     return status;
+}
+
+static nt_status make(const nt_compile_request *request, const char *flags, char **out, size_t *bytes, nt_error *err)
+{
+    bool vanished = true;
+    nt_status status = NT_IO;
+    for (int attempt = 0; attempt < 3 && vanished; attempt++)
+        status = make_once(request, flags, out, bytes, &vanished, err);
+    return vanished ? NT_IO : status;
 }
 
 /* ---- the backend ------------------------------------------------------------------------------------------------------ */

@@ -86,10 +86,11 @@ static void on_terminal(const char *line, int columns, act what, char *out, size
     what(args);
     stderr_back();
     nt_args_free(args);
-    fcntl(master, F_SETFL, O_NONBLOCK);
-    ssize_t n = read(master, out, capacity - 1);
-    out[n > 0 ? n : 0] = '\0';
-    close(slave);
+    close(slave); /* the last one: reading ends with EIO behind the last byte, however late the kernel passes it on */
+    size_t length = 0;
+    for (ssize_t n; length + 1 < capacity && (n = read(master, out + length, capacity - 1 - length)) > 0;)
+        length += (size_t)n;
+    out[length] = '\0';
     close(master);
 }
 
