@@ -10,7 +10,7 @@
 
 enum { MOST_BYTES = 1 << 26 };
 
-/* Sizes in the layer's own order, as the shape that the layer makes of them. */
+/* Sizes in the layer's own order, as the shape that the layer makes of them; the last keys may be optional ones. */
 static bool read_shape(const json_t *json, const nt_layer *layer, nt_shape *out)
 {
     const json_t *sizes = json_object_get(json, "size");
@@ -23,7 +23,7 @@ static bool read_shape(const json_t *json, const nt_layer *layer, nt_shape *out)
                     (long long)json_integer_value(json_array_get(sizes, i)));
         key += length + (key[length] == ',');
     }
-    bool ok = *key == '\0' && i == json_array_size(sizes) && layer->parse_shape(nt_str_text(&text), out, NULL) == NT_OK;
+    bool ok = i > 0 && i == json_array_size(sizes) && layer->parse_shape(nt_str_text(&text), out, NULL) == NT_OK;
     nt_str_done(&text);
     return ok;
 }
