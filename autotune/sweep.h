@@ -89,13 +89,13 @@ typedef struct nt_sweep_result {
     nt_run run;
     nt_unit_result *unit;
     int unit_count;
-    int interrupted_by;      /* signal number; 0 when it ran to its end */
-    bool resumed;            /* an earlier run was continued */
+    int interrupted_by;     /* signal number; 0 when it ran to its end */
+    bool resumed;           /* an earlier run was continued */
     char first_failure[512]; /* reason of the first trial that was not ok; empty when it gave none */
-    int64_t reused;          /* trials taken over by --reuse */
-    int64_t counted;         /* trials that got counters, counting repeats for finalists */
-    double counters_s;       /* time it took */
-    double compile_child_s;  /* child-seconds of compiling */
+    int64_t reused;         /* trials taken over by --reuse */
+    int64_t counted;        /* trials that got counters, counting repeats for finalists */
+    double counters_s;      /* time it took */
+    double compile_child_s; /* child-seconds of compiling */
     int64_t compiles, cache_hits;
     double device_busy_s,
         device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */

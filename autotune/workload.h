@@ -35,7 +35,7 @@ typedef struct nt_workload {
     nt_cache_mode cache;
     nt_module *reference; /* compiled reference on cuda; NULL on a cpu */
     nt_input_set set[NT_CHECK_SETS], fresh;
-    nt_arguments *arguments;           /* of a user's kernel, instead of in, weight and out; else NULL */
+    nt_arguments *arguments; /* of a user's kernel, instead of in, weight and out; else NULL */
     nt_guarded out, packed, workspace; /* of verification */
     nt_mem ring_memory, ring_packed;
     size_t ring_packed_capacity;
@@ -55,8 +55,7 @@ nt_status nt_workload_check_fits(const nt_device_info *info, const nt_problem *p
 /* NT_USAGE when it does not fit what is free now. */
 nt_status nt_workload_open(const nt_device_ops *ops, nt_device *device, const nt_problem *problem, uint64_t seed,
                            nt_cache_mode cache, nt_workload **out, nt_error *err);
-/* Ring and inputs without references, for what runs plans that were verified before; nt_workload_verify is not allowed.
- */
+/* Ring and inputs without references, for what runs plans that were verified before; nt_workload_verify is not allowed. */
 nt_status nt_workload_open_unchecked(const nt_device_ops *ops, nt_device *device, const nt_problem *problem,
                                      uint64_t seed, nt_cache_mode cache, nt_workload **out, nt_error *err);
 void nt_workload_close(nt_workload *workload);

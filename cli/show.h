@@ -10,10 +10,10 @@
 
 /* Everything the database says about a trial. */
 typedef struct nt_shown {
-    json_t *row;           /* of the view `trials` */
-    json_t *run;           /* of the view `runs` */
-    nt_trial trial;        /* the row as a record */
-    nt_samples samples;    /* those behind time_ns; none unless ok */
+    json_t *row;        /* of the view `trials` */
+    json_t *run;        /* of the view `runs` */
+    nt_trial trial;     /* the row as a record */
+    nt_samples samples; /* those behind time_ns; none unless ok */
     json_t *counters;      /* [{name, value, unit, source, passes, cache}] */
     nt_device_info device; /* limits and peaks, as the run saw them */
     char path[NT_PATH_BYTES];

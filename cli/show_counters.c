@@ -108,7 +108,6 @@ json_t *nt_show_advice_json(const nt_shown *shown)
     json_t *list = json_array();
     nt_show_advice(shown, &advice);
     for (int i = 0; i < advice.count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s}", "rule", advice.line[i].rule, "text", advice.line[i].sentence));
+        json_array_append_new(list, json_pack("{s:s, s:s}", "rule", advice.line[i].rule, "text", advice.line[i].sentence));
     return list;
 }

@@ -1,5 +1,5 @@
-/* convert.h: element types on the host: rounding fp32 to fp16, bf16, tf32, fp8 e4m3 and int8 and back. Round to nearest
- * even unless said; overflow gives the type's Inf (e4m3: saturates to +-448), NaN stays NaN. */
+/* convert.h: element types on the host: rounding fp32 to fp16, bf16, tf32, fp8 e4m3 and int8 and back. Round to nearest even
+ * unless said; overflow gives the type's Inf (e4m3: saturates to +-448), NaN stays NaN. */
 #ifndef NT_CONVERT_H
 #define NT_CONVERT_H
 

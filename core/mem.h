@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-void *nt_alloc(size_t bytes);                   /* uninitialised */
-void *nt_alloc_zero(size_t count, size_t size); /* zeroed; count * size is checked for overflow */
+void *nt_alloc(size_t bytes);                           /* uninitialised */
+void *nt_alloc_zero(size_t count, size_t size);         /* zeroed; count * size is checked for overflow */
 void *nt_realloc_array(void *old, size_t count, size_t size);
 char *nt_strdup(const char *text);
 char *nt_strndup(const char *text, size_t length);

@@ -17,9 +17,9 @@ typedef struct nt_interval {
  * from the binomial distribution. n < 6 gives lo = hi = NAN (six samples are the fewest that reach 96.9 %). */
 nt_interval nt_median_interval(const double *values, size_t n, double confidence);
 
-double nt_median(const double *values, size_t n);             /* NAN for n = 0 */
-double nt_quantile(const double *values, size_t n, double q); /* type 7, q in [0, 1] */
-double nt_geomean(const double *values, size_t n);            /* NAN when any value <= 0 or n = 0 */
+double nt_median(const double *values, size_t n);                /* NAN for n = 0 */
+double nt_quantile(const double *values, size_t n, double q);    /* type 7, q in [0, 1] */
+double nt_geomean(const double *values, size_t n);               /* NAN when any value <= 0 or n = 0 */
 
 /* Half-width of the interval over the median, larger side; NAN where there is no interval. */
 double nt_interval_rel(nt_interval interval);

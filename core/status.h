@@ -7,25 +7,25 @@
 #define NT_STATUS_H
 
 /* X(name, text, exit code of a command that ends with it) */
-#define NT_STATUS_MAP(X)                                   \
-    X(OK, "ok", 0)                                         \
-    X(FAILED, "failed", 1)                                 \
-    X(IO, "input/output error", 1)                         \
-    X(NO_MEMORY, "out of memory", 1)                       \
-    X(BUSY, "held by another process", 1)                  \
-    X(CORRUPT, "damaged data", 1)                          \
-    X(NEWER_SCHEMA, "written by a newer version", 1)       \
-    X(NOT_FOUND, "not found", 1)                           \
-    X(TIMED_OUT, "timed out", 1)                           \
-    X(COMPILE_FAILED, "does not compile", 1)               \
-    X(LAUNCH_FAILED, "cannot be launched", 1)              \
-    X(DEVICE_LOST, "the device or its context is lost", 1) \
-    X(CLOSED, "the other end is gone", 1)                  \
-    X(USAGE, "usage error", 2)                             \
-    X(NO_SPACE, "no legal configuration", 2)               \
-    X(NO_DEVICE, "no usable device", 3)                    \
-    X(NO_PERMISSION, "not permitted", 3)                   \
-    X(WRONG_RESULT, "wrong result", 4)                     \
+#define NT_STATUS_MAP(X)                                                   \
+    X(OK, "ok", 0)                                                         \
+    X(FAILED, "failed", 1)                                                 \
+    X(IO, "input/output error", 1)                                         \
+    X(NO_MEMORY, "out of memory", 1)                                       \
+    X(BUSY, "held by another process", 1)                                  \
+    X(CORRUPT, "damaged data", 1)                                          \
+    X(NEWER_SCHEMA, "written by a newer version", 1)                       \
+    X(NOT_FOUND, "not found", 1)                                           \
+    X(TIMED_OUT, "timed out", 1)                                           \
+    X(COMPILE_FAILED, "does not compile", 1)                               \
+    X(LAUNCH_FAILED, "cannot be launched", 1)                              \
+    X(DEVICE_LOST, "the device or its context is lost", 1)                 \
+    X(CLOSED, "the other end is gone", 1)                                  \
+    X(USAGE, "usage error", 2)                                             \
+    X(NO_SPACE, "no legal configuration", 2)                               \
+    X(NO_DEVICE, "no usable device", 3)                                    \
+    X(NO_PERMISSION, "not permitted", 3)                                   \
+    X(WRONG_RESULT, "wrong result", 4)                                     \
     X(REGRESSION, "regression or stale entry", 5)
 
 typedef enum nt_status {

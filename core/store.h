@@ -9,17 +9,17 @@
 #include "core/window.h"
 
 typedef struct nt_run {
-    int64_t id;         /* assigned by the sink */
-    char *command;      /* the command line; owned */
-    char *options_json; /* every option that shapes the run; owned */
+    int64_t id;              /* assigned by the sink */
+    char *command;           /* the command line; owned */
+    char *options_json;      /* every option that shapes the run; owned */
     char nntune_version[32];
     uint64_t seed;
     char strategy[NT_NAME_BYTES];
     char host[128];
     nt_device_info device;
     double started_unix_s, ended_unix_s; /* ended NAN while running or killed */
-    char state[16];                      /* running, done, interrupted, failed */
-    bool recorded; /* read from a file of another tuner or machine: never shown as measured here */
+    char state[16];          /* running, done, interrupted, failed */
+    bool recorded;           /* read from a file of another tuner or machine: never shown as measured here */
     /* where the time went, seconds */
     double compile_s, verify_s, measure_s, idle_s, total_s;
 } nt_run;
@@ -32,16 +32,16 @@ typedef struct nt_journal {
     char kernel[NT_NAME_BYTES];
     const char *params_json;
     const nt_problem *problem;
-    int attempts;   /* times it was in flight when the process died; filled by resume */
+    int attempts; /* times it was in flight when the process died; filled by resume */
     double total_s; /* the run's time so far, kept for the case that its process is killed; not positive: unknown */
 } nt_journal;
 
 /* One finalist of the interleaved rounds. */
 typedef struct nt_final {
     int64_t trial_id;
-    int rank;     /* 1 is the winner */
-    bool tied;    /* not distinguishable from the winner */
-    double ratio; /* paired ratio to the winner, 1 for itself */
+    int rank;             /* 1 is the winner */
+    bool tied;            /* not distinguishable from the winner */
+    double ratio;         /* paired ratio to the winner, 1 for itself */
     double time_ns, time_lo_ns, time_hi_ns;
     nt_samples samples;
 } nt_final;
@@ -130,8 +130,8 @@ struct nt_reader {
     /* The same columns of a run's trials with numbers beyond `after`, at most `limit`, by number. */
     nt_status (*follow)(nt_reader *reader, int64_t run_id, int64_t after, int limit, nt_row_fn each, void *context,
                         nt_error *err);
-    /* A row each problem and cache mode of a run, from the counts kept: trials by outcome, the least time and columns
-     * of the trial that has it. Of what was stored until then, which takes a scan; NAN: all. */
+    /* A row each problem and cache mode of a run, from the counts kept: trials by outcome, the least time and columns of
+     * the trial that has it. Of what was stored until then, which takes a scan; NAN: all. */
     nt_status (*units)(nt_reader *reader, int64_t run_id, double until_unix_s, nt_row_fn each, void *context,
                        nt_error *err);
     /* limiter, trials: of the run's trials numbered after < trial <= upto. */

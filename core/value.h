@@ -37,17 +37,18 @@ typedef struct nt_param {
     const int64_t *ints;
     const double *reals;
     const char *const *strings;
-    int count; /* number of listed values */
-    int dflt;  /* index of the default value */
+    int count;     /* number of listed values */
+    int dflt;      /* index of the default value */
     bool is_bool;
     nt_param_use use;
 } nt_param;
 
 /* `.NT_INTS(1, 2, 4)` fills ints and count of a row. */
-#define NT_INTS(...) \
-    ints = (const int64_t[]){__VA_ARGS__}, .count = (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-#define NT_STRINGS(...)                           \
-    strings = (const char *const[]){__VA_ARGS__}, \
+#define NT_INTS(...)                               \
+    ints = (const int64_t[]){__VA_ARGS__},         \
+    .count = (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define NT_STRINGS(...)                            \
+    strings = (const char *const[]){__VA_ARGS__},  \
     .count = (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 typedef struct nt_config {

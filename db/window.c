@@ -172,11 +172,11 @@ static nt_status follow(nt_reader *base, int64_t run_id, int64_t after, int limi
 }
 
 #define UNIT_COUNT(outcome, how) how " FILTER (WHERE o.outcome = '" outcome "') AS " outcome ", "
-#define UNIT_COUNTS(how)                                                                               \
-    UNIT_COUNT("ok", how)                                                                              \
-    UNIT_COUNT("pruned", how)                                                                          \
-    UNIT_COUNT("compile_failed", how) UNIT_COUNT("launch_failed", how) UNIT_COUNT("wrong_result", how) \
-        UNIT_COUNT("abandoned", how) UNIT_COUNT("timed_out", how) UNIT_COUNT("crashed", how)
+#define UNIT_COUNTS(how)                                                                          \
+    UNIT_COUNT("ok", how)                                                                         \
+    UNIT_COUNT("pruned", how) UNIT_COUNT("compile_failed", how) UNIT_COUNT("launch_failed", how)  \
+        UNIT_COUNT("wrong_result", how) UNIT_COUNT("abandoned", how) UNIT_COUNT("timed_out", how) \
+            UNIT_COUNT("crashed", how)
 #define UNIT_PROBLEM "p.layer, p.shape, p.batch, p.precision, p.layout, p.fill, o.cache, "
 #define UNIT_BEST                                                                                                     \
     " AS trial, k.name AS kernel, c.params, t.occupancy_limit_pct, (SELECT value FROM counter WHERE trial_id = t.id " \

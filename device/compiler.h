@@ -9,13 +9,13 @@
 
 typedef struct nt_compile_request {
     nt_device_kind kind;
-    const char *name;     /* kernel name, for messages and file names */
-    const char *source;   /* the whole text, prelude and kernel */
-    const char *options;  /* space-separated -DNAME=value, in table order */
-    const char *arch;     /* sm_90a, or the cpu's x86-64-... */
-    const char *compiler; /* identity: nt_device_info.compiler */
-    const char *features; /* cpu flags */
-    double deadline_s;    /* wall time allowed for the compile */
+    const char *name;        /* kernel name, for messages and file names */
+    const char *source;      /* the whole text, prelude and kernel */
+    const char *options;     /* space-separated -DNAME=value, in table order */
+    const char *arch;        /* sm_90a, or the cpu's x86-64-... */
+    const char *compiler;    /* identity: nt_device_info.compiler */
+    const char *features;    /* cpu flags */
+    double deadline_s;       /* wall time allowed for the compile */
 } nt_compile_request;
 
 /* Identity of the compiler of this kind ("NVRTC 13.0", "gcc 12.2.0"). NT_NO_DEVICE with a hint when there is none. */

@@ -50,20 +50,21 @@ void peak_fp32(void *const *args, int64_t begin, int64_t end, int32_t thread, in
 #if defined(__AVX512VNNI__)
 typedef __m512i vector_i32;
 #define DOT(sum, a, b) _mm512_dpbusd_epi32(sum, a, b)
-#define SPREAD(v)      _mm512_set1_epi8((char)(v))
+#define SPREAD(v) _mm512_set1_epi8((char)(v))
 #elif defined(__AVXVNNI__)
 typedef __m256i vector_i32;
 #define DOT(sum, a, b) _mm256_dpbusd_avx_epi32(sum, a, b)
-#define SPREAD(v)      _mm256_set1_epi8((char)(v))
+#define SPREAD(v) _mm256_set1_epi8((char)(v))
 #elif defined(__AVX2__)
 typedef __m256i vector_i32;
-#define DOT(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1)))
-#define SPREAD(v)      _mm256_set1_epi8((char)(v))
+#define DOT(sum, a, b) \
+    _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1)))
+#define SPREAD(v) _mm256_set1_epi8((char)(v))
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
 typedef int32x4_t vector_i32;
 #define DOT(sum, a, b) vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b))
-#define SPREAD(v)      vreinterpretq_s32_s8(vdupq_n_s8((int8_t)(v)))
+#define SPREAD(v) vreinterpretq_s32_s8(vdupq_n_s8((int8_t)(v)))
 #endif
 
 void peak_int8(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads)

@@ -4,8 +4,8 @@
  * Searched in this order: NNTUNE_NVRTC (a file), the loader's path, CUDA_HOME, /usr/local/cuda*, Python wheels. The
  * prototypes are our own, so compiling for a GPU needs no toolkit at build time and no GPU at run time.
  *
- * Among a request's options --name-expression=EXPR is our own: a kernel as the source would name it, scale<16,float>.
- * It is compiled for these arguments, and its symbol stands in the name table behind the cubin (name_table.h). */
+ * Among a request's options --name-expression=EXPR is our own: a kernel as the source would name it, scale<16,float>. It
+ * is compiled for these arguments, and its symbol stands in the name table behind the cubin (name_table.h). */
 #ifndef NT_NVRTC_H
 #define NT_NVRTC_H
 

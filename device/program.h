@@ -10,7 +10,7 @@ typedef struct nt_program {
     const char *const *argv; /* NULL-terminated; argv[0] is a path */
     const char *folder;      /* its folder for temporary files; NULL leaves TMPDIR as it is */
     double deadline_s;
-    int64_t memory_bytes; /* address space of each process */
+    int64_t memory_bytes;    /* address space of each process */
 } nt_program;
 
 typedef struct nt_program_end {

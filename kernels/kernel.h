@@ -41,8 +41,8 @@ typedef struct nt_kernel {
 
     const char *source[NT_MAX_SOURCES]; /* embedded texts, concatenated; NULL-terminated when fewer */
 
-    unsigned precisions;            /* bit per nt_precision */
-    unsigned layouts;               /* bit per nt_layout */
+    unsigned precisions; /* bit per nt_precision */
+    unsigned layouts;    /* bit per nt_layout */
     int64_t min_compute_capability; /* cuda: 75, 80, 90 */
     bool arch_specific;             /* cuda: compile for sm_90a instead of sm_90 */
 

@@ -1,5 +1,4 @@
-/* registry.c: every layer and every kernel. Adding one is a line here; a user's own are added while the program runs.
- */
+/* registry.c: every layer and every kernel. Adding one is a line here; a user's own are added while the program runs. */
 #include "kernels/kernel.h"
 
 #include <string.h>
@@ -18,9 +17,14 @@ extern const nt_kernel nt_kernel_conv3x3_fake;
 extern const nt_kernel nt_kernel_conv3x3_cuda_wgmma;
 
 const nt_kernel *nt_kernels[KERNELS + MOST_ADDED] = {
-    &nt_kernel_conv3x3_cpu_direct,  &nt_kernel_conv3x3_cpu_im2col, &nt_kernel_conv3x3_cpu_winograd,
-    &nt_kernel_conv3x3_cuda_direct, &nt_kernel_conv3x3_cuda_igemm, &nt_kernel_conv3x3_cuda_wgmma,
-    &nt_kernel_conv3x3_cuda_fault,  &nt_kernel_conv3x3_fake,
+    &nt_kernel_conv3x3_cpu_direct,
+    &nt_kernel_conv3x3_cpu_im2col,
+    &nt_kernel_conv3x3_cpu_winograd,
+    &nt_kernel_conv3x3_cuda_direct,
+    &nt_kernel_conv3x3_cuda_igemm,
+    &nt_kernel_conv3x3_cuda_wgmma,
+    &nt_kernel_conv3x3_cuda_fault,
+    &nt_kernel_conv3x3_fake,
 };
 int nt_kernel_count = KERNELS;
 

@@ -1,5 +1,5 @@
-/* nvtx.h: ranges that NVIDIA's tools show: each stage and trial of a sweep by its name. Without such a tool attached a
- * range costs a few nanoseconds; built without NVTX's headers it is nothing. */
+/* nvtx.h: ranges that NVIDIA's tools show: each stage and trial of a sweep by its name. Without such a tool attached a range
+ * costs a few nanoseconds; built without NVTX's headers it is nothing. */
 #ifndef NT_NVTX_H
 #define NT_NVTX_H
 

@@ -12,20 +12,19 @@
 #include "reports/cells.h"
 
 /* X(identifier): columns of the view `trials`, in any order */
-#define COLUMNS(X)                                                                                                     \
-    X(trial)                                                                                                           \
-    X(run)                                                                                                             \
-    X(layer)                                                                                                           \
-    X(shape)                                                                                                           \
-    X(batch)                                                                                                           \
-    X(precision)                                                                                                       \
-    X(layout)                                                                                                          \
-    X(fill) X(cache) X(kernel) X(params) X(rule) X(outcome) X(reason) X(occupancy_limiter) X(tied) X(converged)        \
-        X(rank) X(samples) X(launches_per_sample) X(registers) X(smem_bytes) X(spill_bytes) X(threads_per_block)       \
-            X(throttle_mask) X(time_ns) X(time_lo_ns) X(time_hi_ns) X(first_time_ns) X(floor_ns) X(error_impl)         \
-                X(error_prec) X(occupancy_limit_pct) X(occupancy_pct) X(dram_read_bytes) X(dram_write_bytes)           \
-                    X(sm_clock_mhz) X(temperature_c) X(power_mw) X(energy_mj) X(prepare_ns) X(compile_ms) X(verify_ms) \
-                        X(measure_ms)
+#define COLUMNS(X)                                                                                                    \
+    X(trial)                                                                                                          \
+    X(run)                                                                                                            \
+    X(layer)                                                                                                          \
+    X(shape)                                                                                                          \
+    X(batch)                                                                                                          \
+    X(precision)                                                                                                      \
+    X(layout) X(fill) X(cache) X(kernel) X(params) X(rule) X(outcome) X(reason) X(occupancy_limiter) X(tied)          \
+        X(converged) X(rank) X(samples) X(launches_per_sample) X(registers) X(smem_bytes) X(spill_bytes)              \
+            X(threads_per_block) X(throttle_mask) X(time_ns) X(time_lo_ns) X(time_hi_ns) X(first_time_ns) X(floor_ns) \
+                X(error_impl) X(error_prec) X(occupancy_limit_pct) X(occupancy_pct) X(dram_read_bytes)                \
+                    X(dram_write_bytes) X(sm_clock_mhz) X(temperature_c) X(power_mw) X(energy_mj) X(prepare_ns)       \
+                        X(compile_ms) X(verify_ms) X(measure_ms)
 enum {
 #define X(name) C_##name,
     COLUMNS(X)

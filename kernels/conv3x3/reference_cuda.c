@@ -5,7 +5,7 @@
 enum { SIDE = 16, BLOCKED = 4, MAX_GRID_Y = 65535 };
 
 /* Pixel indices are 32 bits and tiles run past the end by less than this. */
-#define PIXEL_LIMIT   (((int64_t)1 << 31) - ((int64_t)1 << 16))
+#define PIXEL_LIMIT (((int64_t)1 << 31) - ((int64_t)1 << 16))
 #define CHANNEL_LIMIT ((int64_t)1 << 26)
 
 static int64_t ceil_div(int64_t a, int64_t b)

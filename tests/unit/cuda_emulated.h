@@ -1,5 +1,5 @@
-/* cuda_emulated.h: compiling a CUDA kernel's text behind cuda_emulation.h and launching a plan's stage on the host,
- * over buffers that end at an unmapped page. For test programs; include it after cmocka.h. */
+/* cuda_emulated.h: compiling a CUDA kernel's text behind cuda_emulation.h and launching a plan's stage on the host, over
+ * buffers that end at an unmapped page. For test programs; include it after cmocka.h. */
 #ifndef CUDA_EMULATED_H
 #define CUDA_EMULATED_H
 
@@ -68,10 +68,8 @@ static program compile(const char *source, const char *options, const nt_stage *
     fclose(file);
     nt_str command = {0};
     const char *cc = getenv("CC");
-    nt_str_addf(&command,
-                "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
-                "-I. %s -o %s %s",
-                cc != NULL ? cc : "cc", options, object, c_file);
+    nt_str_addf(&command, "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
+                          "-I. %s -o %s %s", cc != NULL ? cc : "cc", options, object, c_file);
     if (system(command.data) != 0)
         fail_msg("does not compile: %s", command.data);
     program p = {.handle = dlopen(object, RTLD_NOW | RTLD_LOCAL)};

@@ -11,7 +11,7 @@
 
 #define NT_HOST_EMULATION 1
 #define NT_ENTRY
-#define NT_INLINE             static inline
+#define NT_INLINE static inline
 #define NT_SHARED(type, name) type *name = (type *)emu_shared
 #define __launch_bounds__(...)
 

@@ -277,8 +277,8 @@ static void check_reference(const char *shape, int64_t batch, nt_layout layout, 
     guarded ref = guarded_new(t.out_count * sizeof(double)), size = guarded_new(t.out_count * sizeof(double));
     memcpy(in.data, t.in, t.in_count * sizeof(float));
     memcpy(weight.data, t.weight, t.weight_count * sizeof(float));
-    void *role[NT_ROLE_COUNT] = {
-        [NT_ROLE_IN] = in.data, [NT_ROLE_WEIGHT] = weight.data, [NT_ROLE_REF] = ref.data, [NT_ROLE_ABS] = size.data};
+    void *role[NT_ROLE_COUNT] = {[NT_ROLE_IN] = in.data, [NT_ROLE_WEIGHT] = weight.data, [NT_ROLE_REF] = ref.data,
+                                 [NT_ROLE_ABS] = size.data};
     launch(&p, &plan.stage[0], role, 0);
     const double *got_ref = ref.data, *got_size = size.data;
     const double *want_size = bound == NT_BOUND_WINOGRAD_F2 ? t.winograd : t.abs;

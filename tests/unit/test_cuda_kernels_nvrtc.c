@@ -18,7 +18,7 @@
 #include "kernels/kernel.h"
 
 #define GOLDEN "tests/golden/cuda_resources.txt"
-#define HEAD   "# kernel precision layout architecture registers spill_bytes smem_static_bytes, compiled by "
+#define HEAD "# kernel precision layout architecture registers spill_bytes smem_static_bytes, compiled by "
 
 static bool refresh;
 
@@ -35,14 +35,8 @@ typedef struct report {
 
 static void compile_one(report *r, const char *what, const char *source, const char *options, const char *arch)
 {
-    nt_compile_request request = {.kind = NT_DEVICE_CUDA,
-                                  .name = "kernel",
-                                  .source = source,
-                                  .options = options,
-                                  .arch = arch,
-                                  .compiler = r->compiler,
-                                  .features = "",
-                                  .deadline_s = 60.0};
+    nt_compile_request request = {.kind = NT_DEVICE_CUDA, .name = "kernel", .source = source, .options = options,
+                                  .arch = arch, .compiler = r->compiler, .features = "", .deadline_s = 60.0};
     nt_compiled compiled;
     nt_error err;
     if (nt_compile_nvrtc.compile(&request, &compiled, &err) != NT_OK) {

@@ -83,9 +83,8 @@ static nt_score_pair score(const nt_strategy *strategy, const nt_recorded *recor
 
 static const char *const plain_names[] = {"block", "tile", "unroll", "mode"};
 
-/* Each permutation is a space of its own, so that one lucky place does not count for all; the seeds are fixed. One
- * search of one permutation scores with a standard deviation near 0.4, so 60 of them are needed for 0.15 to mean
- * something. */
+/* Each permutation is a space of its own, so that one lucky place does not count for all; the seeds are fixed. One search
+ * of one permutation scores with a standard deviation near 0.4, so 60 of them are needed for 0.15 to mean something. */
 static void test_nothing_to_learn(void **state)
 {
     (void)state;

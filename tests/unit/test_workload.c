@@ -362,8 +362,7 @@ static void test_target(void **state)
     assert_int_equal(nt_workload_target(w, NULL, &plan, &target, NULL), NT_OK);
     for (size_t i = 0; i < target.ring_count; i++) {
         assert_int_equal(target.ring[i].address[NT_ROLE_PACKED], w->ring_packed + i % 2 * plan.packed_bytes);
-        assert_int_equal(((unsigned char *)checked_at(target.ring[i].address[NT_ROLE_PACKED]))[plan.packed_bytes - 1],
-                         0x5c);
+        assert_int_equal(((unsigned char *)checked_at(target.ring[i].address[NT_ROLE_PACKED]))[plan.packed_bytes - 1], 0x5c);
     }
     assert_int_equal(w->ring_packed_capacity, 2 * plan.packed_bytes);
     nt_workload_close(w);
