@@ -184,6 +184,9 @@ static void end_unit(nt__sweep *sweep)
     sweep->strategy_state = NULL;
     for (int i = 0; i < sweep->top_count; i++)
         nt_trial_done(&sweep->top[i].trial);
+    if (sweep->has_vendor)
+        nt_trial_done(&sweep->top[NT__TOP].trial);
+    sweep->has_vendor = false;
     sweep->top_count = 0;
     sweep->counted_count = 0;
     free(sweep->seen);
@@ -310,6 +313,23 @@ static nt_status finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
     return status == NT_OK ? ended : status;
 }
 
+/* A vendor's kernels whose library is not there take no part: said once a library. */
+static void warn_missing_libraries(const nt__sweep *sweep)
+{
+    unsigned said = 0;
+    for (int i = 0; i < nt_kernel_count && sweep->events->warning != NULL; i++) {
+        const nt_kernel *kernel = nt_kernels[i];
+        const nt_vendor_library *library = &sweep->device.library[kernel->vendor];
+        char text[400];
+        if (kernel->vendor == NT_VENDOR_NONE || strcmp(kernel->layer, sweep->options->layer) != 0 ||
+            kernel->device != sweep->options->device || library->missing[0] == '\0' || said & NT_BIT(kernel->vendor))
+            continue;
+        said |= NT_BIT(kernel->vendor);
+        snprintf(text, sizeof text, "%s takes no part: %s", nt_vendor_name(kernel->vendor), library->missing);
+        sweep->events->warning(sweep->events->context, "vendor-missing", text);
+    }
+}
+
 static nt_status prepare_run(nt__sweep *sweep, nt_error *err)
 {
     nt_status status = nt_strategy_find(sweep->options->strategy, &sweep->strategy, err);
@@ -320,12 +340,14 @@ static nt_status prepare_run(nt__sweep *sweep, nt_error *err)
     sweep->out->unit = nt_alloc_zero((size_t)sweep->unit_count, sizeof *sweep->out->unit);
     sweep->out->unit_count = sweep->unit_count;
     for (int i = 0; i < sweep->unit_count; i++)
-        nt_trial_init(&sweep->out->unit[i].best);
+        nt_trial_init(&sweep->out->unit[i].best), nt_trial_init(&sweep->out->unit[i].vendor);
     status = nt__resume_run(sweep, &sweep->out->run, &sweep->out->resumed, err);
     if (status == NT_OK)
         status = sweep->sink->begin_run(sweep->sink, &sweep->out->run, err);
     if (status == NT_OK && sweep->events->run != NULL)
         sweep->events->run(sweep->events->context, &sweep->out->run, sweep->out->resumed);
+    if (status == NT_OK && sweep->options->vendor != NT_VENDOR_NEVER)
+        warn_missing_libraries(sweep);
     return status;
 }
 
@@ -391,7 +413,7 @@ nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, 
 void nt_sweep_result_done(nt_sweep_result *result)
 {
     for (int i = 0; i < result->unit_count; i++)
-        nt_trial_done(&result->unit[i].best);
+        nt_trial_done(&result->unit[i].best), nt_trial_done(&result->unit[i].vendor);
     free(result->unit);
     nt_run_done(&result->run);
     *result = (nt_sweep_result){0};

@@ -19,6 +19,9 @@ typedef struct nt_budget {
 /* Which trials get hardware counters: none, the finalists, or every ok trial (finalists more). */
 typedef enum nt_profile_mode { NT_PROFILE_NONE, NT_PROFILE_BEST, NT_PROFILE_ALL } nt_profile_mode;
 
+/* Kernels that are calls of a vendor's library: left out, as rivals of ours, or alone. */
+typedef enum nt_vendor_mode { NT_VENDOR_NEVER, NT_VENDOR_ALSO, NT_VENDOR_ONLY } nt_vendor_mode;
+
 typedef struct nt_sweep_options {
     const char *layer;
     nt_device_kind device;
@@ -35,6 +38,7 @@ typedef struct nt_sweep_options {
     int cache_count; /* 0: cold */
     nt_fill fill;
     const char *kernel;            /* only this kernel; NULL: all that are not hidden */
+    nt_vendor_mode vendor;         /* a vendor's kernel named by `kernel` is meant in any case */
     const nt_narrowing *narrowing; /* --param */
     int narrowing_count;
     const char *where;    /* --where; NULL: none */
@@ -76,6 +80,10 @@ typedef struct nt_unit_result {
     double first_ns; /* the winner's time as first measured */
     /* the winner's counters; NAN without */
     double occupancy_pct, dram_read_bytes, dram_write_bytes, dram_pct, tensor_pct;
+    /* The fastest trial of a vendor's library beside `best`, with the finals' times: never the winner, because it
+     * cannot be deployed, except where --vendor only leaves nothing else. */
+    bool has_vendor;
+    nt_trial vendor;
     int tied; /* finalists not distinguishable from the winner */
     int rule_count;
     struct {
@@ -89,13 +97,13 @@ typedef struct nt_sweep_result {
     nt_run run;
     nt_unit_result *unit;
     int unit_count;
-    int interrupted_by;     /* signal number; 0 when it ran to its end */
-    bool resumed;           /* an earlier run was continued */
+    int interrupted_by;      /* signal number; 0 when it ran to its end */
+    bool resumed;            /* an earlier run was continued */
     char first_failure[512]; /* reason of the first trial that was not ok; empty when it gave none */
-    int64_t reused;         /* trials taken over by --reuse */
-    int64_t counted;        /* trials that got counters, counting repeats for finalists */
-    double counters_s;      /* time it took */
-    double compile_child_s; /* child-seconds of compiling */
+    int64_t reused;          /* trials taken over by --reuse */
+    int64_t counted;         /* trials that got counters, counting repeats for finalists */
+    double counters_s;       /* time it took */
+    double compile_child_s;  /* child-seconds of compiling */
     int64_t compiles, cache_hits;
     double device_busy_s,
         device_span_s; /* trials with the device worker; from each problem's first sent to its last answered */

@@ -93,6 +93,8 @@ bool nt__candidate_plan(nt__sweep *sweep, nt__candidate *c, char *reason, size_t
             return false;
         }
     }
+    if (unit->served[c->served].source[0] == '\0')
+        return true; /* a vendor's call: nothing to compile */
     nt_kernel_options(kernel, &unit->problem, &c->config, &c->options);
     nt_compile_request request;
     nt__candidate_request(sweep, c, &request);
@@ -160,6 +162,7 @@ void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *c, nt_outcome ou
     nt_copy(out->artefact.key, sizeof out->artefact.key, c->key);
     out->compile_ms = c->compile_ms;
     out->params_json = nt_strdup(c->params_json);
+    out->vendor = unit->served[c->served].kernel->vendor != NT_VENDOR_NONE;
     nt_copy(out->kernel, sizeof out->kernel, unit->served[c->served].kernel->name);
     nt_copy(out->source_hash, sizeof out->source_hash, unit->served[c->served].hash);
     nt_copy(out->rule, sizeof out->rule, c->rule != NULL ? c->rule : "");

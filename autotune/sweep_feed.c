@@ -96,6 +96,8 @@ static nt_status admit(nt__sweep *sweep, nt__candidate *c, nt_error *err)
         if (status != NT_OK || reused)
             return status;
     }
+    if (unit_of(sweep)->served[c->served].source[0] == '\0') /* a vendor's call: nothing to compile */
+        return make_ready(sweep, c, err);
     nt_compile_request request;
     nt_error why;
     nt__candidate_request(sweep, c, &request);

@@ -38,6 +38,8 @@ int nt__finalist_count(const nt__sweep *sweep)
 static nt_status fetch_artefact(nt__sweep *sweep, nt__candidate *c, nt_error *err)
 {
     nt_compile_request request;
+    if (sweep->unit[sweep->unit_index].served[c->served].source[0] == '\0')
+        return NT_OK; /* a vendor's call */
     nt__candidate_request(sweep, c, &request);
     nt_status status = nt_compile_lookup(&request, &c->artefact, err);
     if (status != NT_NOT_FOUND)
@@ -184,34 +186,80 @@ static void set_best(nt_unit_result *result, const nt_trial *trial)
     result->has_best = true;
 }
 
+static void set_vendor(const nt__sweep *sweep, nt_unit_result *result)
+{
+    const nt_trial *trial = &sweep->top[NT__TOP].trial;
+    result->has_vendor = sweep->has_vendor;
+    if (!sweep->has_vendor)
+        return;
+    nt_trial_done(&result->vendor);
+    result->vendor = *trial;
+    result->vendor.samples = (nt_samples){0};
+    result->vendor.params_json = trial->params_json != NULL ? nt_strdup(trial->params_json) : NULL;
+}
+
 void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result)
 {
+    set_vendor(sweep, result);
     if (sweep->top_count == 0)
         return;
     set_best(result, &sweep->top[0].trial);
     result->over_error = nt__over_error(sweep, &sweep->top[0].trial);
 }
 
+/* Replaces a trial's first measurement by that of the rounds. */
+static void take_rounds(const field *f, int i, nt_trial *trial)
+{
+    nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
+    trial->time_ns = time.median;
+    trial->time_lo_ns = time.lo;
+    trial->time_hi_ns = time.hi;
+}
+
 static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result)
 {
     for (int i = 0; i < f->count; i++) {
+        if (f->top[i] == NT__TOP) {
+            take_rounds(f, i, &result->vendor);
+            continue;
+        }
         result->tied += f->finalist[i].tied;
         if (f->finalist[i].rank != 1)
             continue;
-        nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
         set_best(result, &sweep->top[f->top[i]].trial);
-        result->best.time_ns = time.median;
-        result->best.time_lo_ns = time.lo;
-        result->best.time_hi_ns = time.hi;
+        take_rounds(f, i, &result->best);
     }
+}
+
+/* Ours among themselves; a vendor's kernel, the last of the field if it is in it, comes behind them whatever its time,
+ * with its ratio to the winner, which is below 1 where it is faster. */
+static void rank(field *f)
+{
+    bool vendor = f->top[f->count - 1] == NT__TOP;
+    int ours = f->count - vendor;
+    if (ours > 0)
+        nt_finals_rank(f->finalist, ours, ROUNDS, tie_threshold);
+    if (!vendor)
+        return;
+    nt_finalist *last = &f->finalist[ours], pair[2] = {*last, *last};
+    for (int i = 0; i < ours; i++)
+        if (f->finalist[i].rank == 1)
+            pair[0] = f->finalist[i];
+    nt_finals_rank(pair, 2, ROUNDS, tie_threshold);
+    last->rank = ours + 1;
+    last->tied = false;
+    last->ratio = pair[1].rank == 1 ? 1 / pair[0].ratio : pair[1].ratio;
+    last->median_ns = pair[1].median_ns;
 }
 
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err)
 {
     int chosen = nt__finalist_count(sweep);
+    nt__take_leader(sweep, result);
     if (chosen == 0)
         return NT_OK;
-    nt__take_leader(sweep, result);
+    if (sweep->has_vendor && chosen == NT_FINALISTS)
+        chosen--; /* makes room */
     if (sweep->stop_signal != 0)
         return NT_OK;
     nt__progress(sweep, "finals", true);
@@ -220,16 +268,18 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
     for (int i = 0; i < chosen; i++)
         if (add_item(sweep, items, i, err) == NT_OK)
             top_of[count++] = i;
+    if (sweep->has_vendor && add_item(sweep, items, NT__TOP, err) == NT_OK)
+        top_of[count++] = NT__TOP;
     nt_status status = count > 0 ? hold(sweep, items, &reply, err) : NT_OK;
     json_decref(items);
     field f = {.rounds = ROUNDS};
     const json_t *answers = json_object_get(reply, "finals");
     for (int i = 0; status == NT_OK && answers != NULL && i < count; i++)
         admit(sweep, &f, json_array_get(answers, (size_t)i), top_of[i]);
-    if (answers != NULL && f.count == 0)
+    if (answers != NULL && (f.count == 0 || f.top[0] == NT__TOP))
         result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
     if (status == NT_OK && f.count > 0) {
-        nt_finals_rank(f.finalist, f.count, ROUNDS, tie_threshold);
+        rank(&f);
         if (sweep->only == NULL) /* one configuration measured again is no contest, and must not replace a winner */
             status = store(sweep, &f, err);
         take_winner(sweep, &f, result);

@@ -70,6 +70,8 @@ static char *options_json(const nt_sweep_options *o)
                   nt_fill_name(o->fill), "kernel", o->kernel, "param", narrowing_texts(o), "where",
                   o->where != NULL ? nt_json_text(o->where) : NULL, "ci_rel", nt_json_real(o->ci_rel), "max_error",
                   nt_json_real(o->max_error));
+    if (o->vendor != NT_VENDOR_NEVER)
+        json_object_set_new(all, "vendor", json_string(o->vendor == NT_VENDOR_ONLY ? "only" : "also"));
     nt_spec_tell(all, o->layer);
     return nt_json_dump_done(all);
 }

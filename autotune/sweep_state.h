@@ -23,7 +23,7 @@
 #include "autotune/strategy.h"
 #include "autotune/sweep.h"
 
-enum { NT__KERNELS = 8, NT__TOP = 24, NT__LOSSES = 5 };
+enum { NT__KERNELS = 24, NT__TOP = 24, NT__LOSSES = 5 };
 
 /* A kernel that serves a unit, with its legal configurations. */
 typedef struct nt__served {
@@ -135,7 +135,8 @@ typedef struct nt__sweep {
     int compiling;
     uint64_t next_job, unit_first_job;
 
-    nt__top top[NT__TOP];
+    nt__top top[NT__TOP + 1]; /* the last place is of the fastest vendor's kernel, a rival beside ours */
+    bool has_vendor;          /* that place is taken */
     int top_count;
     double best_ns;
     nt_candidate *seen; /* tried in an earlier process of this run */
@@ -158,6 +159,10 @@ double nt__now_s(void);
 nt_status nt__units_build(const nt_sweep_options *options, const nt_device_info *device, nt__unit **out, int *count,
                           nt_error *err);
 void nt__units_free(nt__unit *units, int count);
+/* Are vendors' libraries needed: by --vendor, or by a kernel that is named? */
+bool nt__wants_vendors(const nt_sweep_options *options);
+/* Is this kernel a rival, which is measured beside ours and cannot win? */
+bool nt__is_rival(const nt__sweep *sweep, int served);
 
 /* candidates */
 nt__candidate *nt__candidate_new(nt__sweep *sweep, int served, const nt_config *config);

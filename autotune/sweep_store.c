@@ -65,6 +65,27 @@ static void keep_top(nt__sweep *sweep, const nt_trial *trial, int served, const 
     sweep->top_count++;
 }
 
+bool nt__is_rival(const nt__sweep *sweep, int served)
+{
+    return sweep->options->vendor != NT_VENDOR_ONLY && sweep->only == NULL &&
+           sweep->unit[sweep->unit_index].served[served].kernel->vendor != NT_VENDOR_NONE;
+}
+
+/* The fastest of the vendors has a place of its own: it goes into the finals beside ours, however far ahead or behind.
+ */
+static void keep_rival(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
+{
+    nt__top *place = &sweep->top[NT__TOP];
+    if (sweep->has_vendor && !better(sweep, trial, &place->trial))
+        return;
+    if (sweep->has_vendor)
+        nt_trial_done(&place->trial);
+    copy_trial(&place->trial, trial);
+    place->served = served;
+    place->config = *config;
+    sweep->has_vendor = true;
+}
+
 static void note_rule(nt_unit_result *result, const nt_trial *trial)
 {
     enum { MOST = sizeof result->rule / sizeof result->rule[0] };
@@ -90,8 +111,12 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
         nt_copy(sweep->out->first_failure, sizeof sweep->out->first_failure, trial->reason);
     if (trial->outcome != NT_OUTCOME_OK)
         return;
-    keep_top(sweep, trial, served, config);
     nt__profile_remember(sweep, trial, served, config);
+    if (nt__is_rival(sweep, served)) {
+        keep_rival(sweep, trial, served, config);
+        return;
+    }
+    keep_top(sweep, trial, served, config);
     sweep->best_ns = sweep->top[0].trial.time_ns;
 }
 

@@ -76,6 +76,7 @@ static void merge(nt_trial *trial, nt_trial *measured)
     trial->cache = known.cache;
     memcpy(trial->kernel, known.kernel, sizeof trial->kernel);
     memcpy(trial->source_hash, known.source_hash, sizeof trial->source_hash);
+    trial->vendor = known.vendor;
     memcpy(trial->rule, known.rule, sizeof trial->rule);
     trial->artefact = known.artefact;
     trial->compile_ms = known.compile_ms;

@@ -32,9 +32,18 @@ static bool has_param(const nt_kernel *kernel, const char *name)
     return nt_param_find(kernel->params, kernel->param_count, name) >= 0;
 }
 
+bool nt__wants_vendors(const nt_sweep_options *o)
+{
+    const nt_kernel *named =
+        o->layer != NULL && o->kernel != NULL ? nt_kernel_find(o->layer, o->device, o->kernel) : NULL;
+    return o->vendor != NT_VENDOR_NEVER || (named != NULL && named->vendor != NT_VENDOR_NONE);
+}
+
 /* A kernel without a parameter that --param names is not meant. */
 static bool meant(const nt_sweep_options *o, const nt_kernel *kernel)
 {
+    if (o->kernel == NULL && o->vendor == (kernel->vendor != NT_VENDOR_NONE ? NT_VENDOR_NEVER : NT_VENDOR_ONLY))
+        return false;
     if (o->kernel != NULL ? strcmp(o->kernel, kernel->name) != 0 : kernel->hidden && o->device != NT_DEVICE_FAKE)
         return false;
     for (int i = 0; i < o->narrowing_count; i++)
@@ -57,6 +66,9 @@ static const char *why_not(const nt_kernel *kernel, const nt_problem *problem, c
         return "layout";
     if (device->kind == NT_DEVICE_CUDA && device->compute_capability < kernel->min_compute_capability)
         return "compute capability";
+    if (kernel->vendor != NT_VENDOR_NONE && device->library[kernel->vendor].version[0] == '\0')
+        return device->library[kernel->vendor].missing[0] != '\0' ? device->library[kernel->vendor].missing
+                                                                  : "its library is not used on this device";
     return kernel->refuses != NULL ? kernel->refuses(problem) : NULL;
 }
 
@@ -157,7 +169,7 @@ static nt_status serve(const nt_sweep_options *o, const nt_device_info *device, 
             continue;
         }
         served->source = nt_kernel_source(kernel);
-        nt_kernel_hash(kernel, served->hash);
+        nt_kernel_hash(kernel, device, served->hash);
         unit->served_count++;
     }
     if (unit->served_count > 0)

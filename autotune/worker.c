@@ -60,7 +60,6 @@ static nt_status op_problem(nt_worker *worker, const json_t *request, json_t *re
 /* Identity without a context: what the coordinator needs for the device's lock before anything is opened. */
 static nt_status op_identify(nt_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
-    (void)request;
     static nt_device_listing listing;
     worker->ops->list(&listing);
     if (worker->ordinal >= listing.count && listing.count > 0)
@@ -71,6 +70,8 @@ static nt_status op_identify(nt_worker *worker, const json_t *request, json_t *r
         nt_hint(err, "%s", listing.hint);
         return NT_NO_DEVICE;
     }
+    if (json_is_true(json_object_get(request, "libraries")) && worker->ops->libraries != NULL)
+        worker->ops->libraries(&listing.info[worker->ordinal]);
     json_object_set_new(reply, "device", nt_json_device(&listing.info[worker->ordinal]));
     return NT_OK;
 }

@@ -32,7 +32,7 @@ nt_status nt__worker_load(nt_worker *worker, const json_t *item, nt_loaded *out,
         status = nt_json_to_artefact(artefact, &out->artefact, err);
     if (status == NT_OK)
         status = out->kernel->plan(problem, &out->config, worker->ops->info(worker->device), &out->plan, err);
-    if (status == NT_OK)
+    if (status == NT_OK && out->kernel->source[0] != NULL)
         status = worker->ops->module_load(worker->device, out->artefact.path, &out->module, err);
     return status;
 }

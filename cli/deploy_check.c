@@ -78,7 +78,7 @@ static bool can_be_measured(const checker *c, const nt_deploy_entry *e, checked 
         snprintf(out->reason, sizeof out->reason, "this program has no kernel '%s' for it", e->kernel);
         return false;
     }
-    nt_kernel_hash(kernel, hash);
+    nt_kernel_hash(kernel, NULL, hash);
     if (e->source_hash[0] != '\0' && strcmp(hash, e->source_hash) != 0) {
         out->verdict = VERDICT_STALE;
         snprintf(out->reason, sizeof out->reason, "the source of '%s' is not the one that was measured", e->kernel);

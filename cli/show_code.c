@@ -65,8 +65,8 @@ static nt_status gather(const nt_shown *shown, code *out, nt_error *err)
         return status;
     nt_kernel_options(out->kernel, &shown->trial.problem, &out->config, &out->options);
     out->source = nt_kernel_source(out->kernel);
-    nt_kernel_hash(out->kernel, hash);
-    out->changed = strcmp(hash, shown->trial.source_hash) != 0;
+    nt_kernel_hash(out->kernel, NULL, hash);
+    out->changed = out->kernel->vendor == NT_VENDOR_NONE && strcmp(hash, shown->trial.source_hash) != 0;
     const char *arch = nt_json_get_text(shown->row, "arch");
     bool specific = out->kernel->arch_specific && out->kind == NT_DEVICE_CUDA;
     snprintf(out->arch, sizeof out->arch, "%s%s", arch != NULL ? arch : "", specific ? "a" : "");

@@ -15,7 +15,8 @@ static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16",
                                          "int8", "fp8",  NULL}; /* order of nt_precision */
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 static const char *const fills[] = {"normal", "uniform", NULL};
-static const char *const profiles[] = {"none", "best", "all", NULL}; /* order of nt_profile_mode */
+static const char *const profiles[] = {"none", "best", "all", NULL};  /* order of nt_profile_mode */
+static const char *const vendors[] = {"never", "also", "only", NULL}; /* order of nt_vendor_mode */
 static const char *const caches[] = {"cold", "hot", "both", NULL};
 
 static const double default_budget_s = 60, default_ci_pct = 0.5, default_max_error = 0.01;
@@ -115,6 +116,13 @@ const nt_option nt_sweep_option_rows[] = {
      .argument = "LIST",
      .help = "counters instead of the usual sets: t1, sol, stall, banks, flop, columns such as occupancy_pct, or "
              "CUPTI's own names"},
+    {.name = "vendor",
+     .kind = NT_OPTION_CHOICE,
+     .argument = "WHICH",
+     .choices = vendors,
+     .help =
+         "kernels that call a vendor's library (oneDNN, OpenBLAS): never, also (beside ours, which stay the winners; "
+         "'nntune best --vs-vendor' compares), only (default never)"},
     {.name = "jobs",
      .letter = 'j',
      .kind = NT_OPTION_INTEGER,
@@ -306,6 +314,7 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
                               .ci_rel = nt_args_real(args, "ci", default_ci_pct) / 100,
                               .max_error = nt_args_real(args, "max-error", default_max_error),
                               .fill = (nt_fill)nt_args_integer(args, "fill", NT_FILL_NORMAL),
+                              .vendor = (nt_vendor_mode)nt_args_integer(args, "vendor", NT_VENDOR_NEVER),
                               .compile_children = (int)nt_args_integer(args, "jobs", 0),
                               .resume = nt_args_flag(args, "resume"),
                               .reuse = nt_args_flag(args, "reuse"),

@@ -132,6 +132,7 @@ static const nt_json_field trial_fields[] = {
     TEXT_NEEDED("kernel", kernel),
     TEXT("source_hash", source_hash),
     OTHER("params", params_json, object),
+    BOOL("vendor", vendor),
     TEXT("rule", rule),
     ENUM("outcome", outcome, name_of_outcome, NT_OUTCOME_COUNT),
     TEXT("reason", reason),
@@ -277,6 +278,31 @@ static void peak_fields(nt_json_field fields[NT_PRECISION_COUNT + 1])
     fields[NT_PRECISION_COUNT] = (nt_json_field)END;
 }
 
+#define RECORD nt_vendor_library
+static const nt_json_field library_fields[] = {TEXT("version", version), TEXT("missing", missing), END};
+#undef RECORD
+
+/* Libraries that were looked for, by name. */
+static json_t *json_libraries(const nt_device_info *device)
+{
+    json_t *json = json_object();
+    for (int i = 1; i < NT_VENDOR_COUNT; i++)
+        if (device->library[i].version[0] != '\0' || device->library[i].missing[0] != '\0')
+            json_object_set_new(json, nt_vendor_name((nt_vendor)i), nt_json_write(library_fields, &device->library[i]));
+    return json;
+}
+
+static nt_status read_libraries(const json_t *json, nt_device_info *out, nt_error *err)
+{
+    nt_status status = NT_OK;
+    for (int i = 1; i < NT_VENDOR_COUNT && status == NT_OK; i++) {
+        const json_t *library = json_object_get(json, nt_vendor_name((nt_vendor)i));
+        if (library != NULL)
+            status = nt_json_read("library", library_fields, library, &out->library[i], err);
+    }
+    return status;
+}
+
 json_t *nt_json_device(const nt_device_info *device)
 {
     nt_json_field peaks[NT_PRECISION_COUNT + 1];
@@ -284,6 +310,10 @@ json_t *nt_json_device(const nt_device_info *device)
     json_t *json = nt_json_write(device_fields, device);
     json_object_set_new(json, "ordinal", json_integer(device->ordinal));
     json_object_set_new(json, "peak_flops", nt_json_write(peaks, device));
+    json_t *libraries = json_libraries(device);
+    if (json_object_size(libraries) > 0)
+        json_object_set(json, "libraries", libraries);
+    json_decref(libraries);
     return json;
 }
 
@@ -295,6 +325,8 @@ nt_status nt_json_to_device(const json_t *json, nt_device_info *out, nt_error *e
     if (status == NT_OK && ordinal != NULL && !json_is_integer(ordinal))
         status = nt_fail(err, NT_CORRUPT, "device: ordinal is not a whole number");
     out->ordinal = (int)json_integer_value(ordinal);
+    if (status == NT_OK)
+        status = read_libraries(json_object_get(json, "libraries"), out, err);
     if (status == NT_OK && flops != NULL) {
         nt_json_field peaks[NT_PRECISION_COUNT + 1];
         peak_fields(peaks);

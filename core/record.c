@@ -47,6 +47,18 @@ int nt_precision_find(const char *name)
     return -1;
 }
 
+/* ---- vendors ---------------------------------------------------------------------------------------------------- */
+
+const char *nt_vendor_name(nt_vendor vendor)
+{
+    static const char *const names[NT_VENDOR_COUNT] = {[NT_VENDOR_NONE] = "none",
+                                                       [NT_VENDOR_ONEDNN] = "oneDNN",
+                                                       [NT_VENDOR_OPENBLAS] = "OpenBLAS",
+                                                       [NT_VENDOR_CUBLASLT] = "cuBLASLt",
+                                                       [NT_VENDOR_CUDNN] = "cuDNN"};
+    return (unsigned)vendor < NT_VENDOR_COUNT ? names[vendor] : "unknown";
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static const char *const layout_names[NT_LAYOUT_COUNT] = {[NT_NHWC] = "nhwc", [NT_NCHW] = "nchw"};

@@ -94,7 +94,7 @@ static nt_status stands_already(importing *to, const nt_trial *trial, bool *out,
     *out = false;
     nt_status status = nt_writer_problem(writer, &trial->problem, false, &problem, err);
     if (status == NT_OK)
-        status = nt_writer_kernel(writer, trial->problem.layer, trial->kernel, trial->source_hash, false, &kernel, err);
+        status = nt_writer_kernel(writer, trial, false, &kernel, err);
     if (status == NT_OK)
         status = nt_writer_configuration(writer, trial->params_json, false, &configuration, err);
     if (status != NT_OK || problem == 0 || kernel == 0 || configuration == 0)

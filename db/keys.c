@@ -58,10 +58,10 @@ static void bind_texts(sqlite3_stmt *stmt, const void *key)
         nt_bind_text(stmt, i + 1, text[i]);
 }
 
-nt_status nt_writer_kernel(nt_writer *writer, const char *layer, const char *name, const char *source_hash, bool add,
-                           int64_t *id, nt_error *err)
+nt_status nt_writer_kernel(nt_writer *writer, const nt_trial *trial, bool add, int64_t *id, nt_error *err)
 {
-    const char *key[] = {layer, name, writer->device_kind, source_hash, NULL};
+    const char *key[] = {trial->problem.layer, trial->kernel, writer->device_kind, trial->source_hash, NULL};
+    sqlite3_bind_int(writer->stmt[NT_SQL_ADD_KERNEL], 5, trial->vendor);
     return find_or_add(writer, NT_SQL_FIND_KERNEL, NT_SQL_ADD_KERNEL, add, bind_texts, key, id, err);
 }
 

@@ -133,7 +133,7 @@ nt_status nt_writer_find_equal(nt_sink *sink, const nt_trial *like, nt_trial *ou
     nt_trial_init(out);
     nt_status status = nt_writer_problem(writer, &like->problem, false, &problem, err);
     if (status == NT_OK)
-        status = nt_writer_kernel(writer, like->problem.layer, like->kernel, like->source_hash, false, &kernel, err);
+        status = nt_writer_kernel(writer, like, false, &kernel, err);
     if (status == NT_OK)
         status = nt_writer_configuration(writer, like->params_json, false, &configuration, err);
     if (status != NT_OK)

@@ -20,7 +20,7 @@ static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
     [NT_SQL_ADD_PROBLEM] =
         "INSERT INTO problem (layer, shape, batch, precision, layout, fill) VALUES (?, ?, ?, ?, ?, ?)",
     [NT_SQL_FIND_KERNEL] = "SELECT id FROM kernel WHERE layer = ? AND name = ? AND device_kind = ? AND source_hash = ?",
-    [NT_SQL_ADD_KERNEL] = "INSERT INTO kernel (layer, name, device_kind, source_hash) VALUES (?, ?, ?, ?)",
+    [NT_SQL_ADD_KERNEL] = "INSERT INTO kernel (layer, name, device_kind, source_hash, vendor) VALUES (?, ?, ?, ?, ?)",
     [NT_SQL_FIND_CONFIGURATION] = "SELECT id FROM configuration WHERE params = ?",
     [NT_SQL_ADD_CONFIGURATION] = "INSERT INTO configuration (params) VALUES (?)",
     [NT_SQL_ADD_SAMPLE] = "INSERT INTO sample (trial_id, phase, launches_per_sample, ns) VALUES (?, ?, ?, ?)",
@@ -28,8 +28,9 @@ static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
         "INSERT INTO rollup (run_id, problem_id, cache, outcome, trials, least_time_ns, least_trial_id) "
         "VALUES (?, ?, ?, ?, 1, ?5, CASE WHEN ?5 IS NOT NULL THEN ?6 END) "
         "ON CONFLICT DO UPDATE SET trials = trials + 1, "
-        "least_trial_id = CASE WHEN excluded.least_time_ns < least_time_ns THEN excluded.least_trial_id "
-        "ELSE least_trial_id END, least_time_ns = min(least_time_ns, excluded.least_time_ns)",
+        "least_trial_id = CASE WHEN excluded.least_time_ns < ifnull(least_time_ns, 9e999) THEN excluded.least_trial_id "
+        "ELSE least_trial_id END, least_time_ns = ifnull(min(least_time_ns, excluded.least_time_ns), "
+        "ifnull(least_time_ns, excluded.least_time_ns))",
     /* The entry that still stands here was begun and never ended: its process died. */
     [NT_SQL_JOURNAL] = "INSERT INTO journal (run_id, problem_id, kernel, configuration_id, launches, begun_unix_s) "
                        "VALUES (?, ?, ?, ?, ?5 + 1, ?) "
@@ -154,7 +155,7 @@ static nt_status count_trial(nt_writer *writer, const nt_trial *trial, const tri
     sqlite3_bind_int64(stmt, 2, keys->problem);
     nt_bind_text(stmt, 3, nt_cache_mode_name(trial->cache));
     nt_bind_text(stmt, 4, nt_outcome_name(trial->outcome));
-    nt_bind_real(stmt, 5, trial->outcome == NT_OUTCOME_OK ? trial->time_ns : (double)NAN);
+    nt_bind_real(stmt, 5, trial->outcome == NT_OUTCOME_OK && !trial->vendor ? trial->time_ns : (double)NAN);
     sqlite3_bind_int64(stmt, 6, keys->trial);
     return nt_db_step(&writer->db, stmt, storing, err);
 }
@@ -173,8 +174,7 @@ static nt_status store_trial(nt_writer *writer, const nt_trial *trial, trial_key
 {
     nt_status status = nt_writer_problem(writer, &trial->problem, true, &keys->problem, err);
     if (status == NT_OK)
-        status =
-            nt_writer_kernel(writer, trial->problem.layer, trial->kernel, trial->source_hash, true, &keys->kernel, err);
+        status = nt_writer_kernel(writer, trial, true, &keys->kernel, err);
     if (status == NT_OK)
         status = nt_writer_configuration(writer, trial->params_json, true, &keys->configuration, err);
     if (status == NT_OK)

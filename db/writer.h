@@ -51,8 +51,7 @@ nt_status nt_writer_put_counters(nt_sink *sink, const nt_counter *counters, int 
 
 /* ---- keys.c: rows shared by many trials: found, or added where `add` says so; *id is 0 when not found ------------ */
 nt_status nt_writer_problem(nt_writer *writer, const nt_problem *problem, bool add, int64_t *id, nt_error *err);
-nt_status nt_writer_kernel(nt_writer *writer, const char *layer, const char *name, const char *source_hash, bool add,
-                           int64_t *id, nt_error *err);
+nt_status nt_writer_kernel(nt_writer *writer, const nt_trial *trial, bool add, int64_t *id, nt_error *err);
 nt_status nt_writer_configuration(nt_writer *writer, const char *params_json, bool add, int64_t *id, nt_error *err);
 /* The device's limits are brought up to date when `add` is true. */
 nt_status nt_writer_environment(nt_writer *writer, const nt_device_info *device, bool add, int64_t *device_id,

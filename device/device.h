@@ -16,7 +16,8 @@ typedef uint64_t nt_mem;
 /* What the compiled code needs, and what the device makes of it. */
 typedef struct nt_function_info {
     int64_t registers, smem_static_bytes, local_bytes, max_threads_per_block;
-    int64_t blocks_per_sm; /* by the driver, for the block size and dynamic shared memory asked about; NT_UNKNOWN on cpu */
+    int64_t
+        blocks_per_sm; /* by the driver, for the block size and dynamic shared memory asked about; NT_UNKNOWN on cpu */
 } nt_function_info;
 
 /* One request for samples. Launch i of the whole call uses ring[(*position + i) % ring_count], and *position runs on
@@ -27,9 +28,9 @@ typedef struct nt_sample_request {
     const nt_binding *ring;
     size_t ring_count;
     size_t *position;
-    int64_t launches;    /* per sample, >= 1 */
-    size_t count;        /* samples wanted */
-    double *out_ns;      /* [count] period of one execution: bracket / launches */
+    int64_t launches;      /* per sample, >= 1 */
+    size_t count;          /* samples wanted */
+    double *out_ns;        /* [count] period of one execution: bracket / launches */
     double *out_clock_mhz; /* [count] or NULL; NAN where unknown */
 } nt_sample_request;
 
@@ -39,26 +40,26 @@ typedef struct nt_compare_request {
     nt_mem out;
     nt_dtype out_type;
     size_t count;
-    nt_mem ref, abs;      /* f64[count]: reference on the inputs as rounded in memory, and its magnitude */
-    nt_mem original;      /* f64[count]: reference on the original fp32 inputs; 0 to skip error_prec */
-    nt_mem channel_scale; /* f64[channels]: out is multiplied by it before error_prec (int8); 0 for 1.0 */
+    nt_mem ref, abs;                 /* f64[count]: reference on the inputs as rounded in memory, and its magnitude */
+    nt_mem original;                 /* f64[count]: reference on the original fp32 inputs; 0 to skip error_prec */
+    nt_mem channel_scale;            /* f64[channels]: out is multiplied by it before error_prec (int8); 0 for 1.0 */
     size_t channels, channel_stride; /* channel of element i = (i / channel_stride) % channels */
     double gamma, unit_out, tiny;
 } nt_compare_request;
 
 typedef struct nt_compare_result {
-    double max_ratio;      /* max |out - ref| / bound; INFINITY for a NaN or Inf in out */
-    size_t violations;     /* elements with ratio > 1, NaN and Inf included */
-    size_t first_bad;      /* lowest index of a violation; count when none */
+    double max_ratio;  /* max |out - ref| / bound; INFINITY for a NaN or Inf in out */
+    size_t violations; /* elements with ratio > 1, NaN and Inf included */
+    size_t first_bad;  /* lowest index of a violation; count when none */
     double first_out, first_ref;
     double sum_sq_diff, sum_sq_ref; /* against `original`; NAN when skipped */
 } nt_compare_result;
 
 /* What `nntune devices` shows for a kind that cannot be used. */
 typedef struct nt_device_listing {
-    int count;                /* devices of this kind */
+    int count; /* devices of this kind */
     nt_device_info info[16];
-    char missing[512];        /* why there is none, or what is missing; empty when all is well */
+    char missing[512]; /* why there is none, or what is missing; empty when all is well */
     char hint[512];
 } nt_device_listing;
 
@@ -72,6 +73,10 @@ typedef struct nt_device_ops {
     nt_status (*open)(int ordinal, nt_device **out, nt_error *err);
     void (*close)(nt_device *device); /* NULL allowed */
     const nt_device_info *(*info)(const nt_device *device);
+
+    /* Looks for the vendors' libraries that stages of plans may call (NT_STAGE_VENDOR) and notes in info->library their
+     * versions, or why they cannot be used. Loads them, so only a worker does it, when asked. May be NULL: none. */
+    void (*libraries)(nt_device_info *info);
 
     nt_status (*alloc)(nt_device *device, size_t bytes, nt_mem *out, nt_error *err); /* 256-byte aligned */
     void (*free)(nt_device *device, nt_mem memory);                                  /* 0 allowed */
@@ -92,8 +97,8 @@ typedef struct nt_device_ops {
                                uint32_t smem_dynamic_bytes, nt_function_info *out, nt_error *err);
 
     /* Runs prepare stages (prepare = true) or timed stages once and waits. *elapsed_ns may be NULL. */
-    nt_status (*run)(nt_device *device, nt_module *module, const nt_plan *plan, bool prepare,
-                     const nt_binding *binding, double *elapsed_ns, nt_error *err);
+    nt_status (*run)(nt_device *device, nt_module *module, const nt_plan *plan, bool prepare, const nt_binding *binding,
+                     double *elapsed_ns, nt_error *err);
     nt_status (*sample)(nt_device *device, const nt_sample_request *request, nt_error *err);
     /* Period of back-to-back empty kernels: floor_ns of every trial. */
     nt_status (*floor)(nt_device *device, double *period_ns, nt_error *err);
@@ -104,8 +109,8 @@ typedef struct nt_device_ops {
     void (*conditions_begin)(nt_device *device);
     void (*conditions_end)(nt_device *device, nt_conditions *out);
 
-    /* The timed stages once, without waiting: what goes wrong on the device shows in the next call that waits. NULL where
-     * the kind has only run(). */
+    /* The timed stages once, without waiting: what goes wrong on the device shows in the next call that waits. NULL
+     * where the kind has only run(). */
     nt_status (*launch)(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,
                         nt_error *err);
 } nt_device_ops;

@@ -18,12 +18,20 @@ char *nt_kernel_source(const nt_kernel *kernel)
     return source.data ? source.data : nt_strdup("");
 }
 
-void nt_kernel_hash(const nt_kernel *kernel, char key[NT_KEY_BYTES])
+void nt_kernel_hash(const nt_kernel *kernel, const nt_device_info *device, char key[NT_KEY_BYTES])
 {
+    const char *text[NT_MAX_SOURCES + 2];
     int count = 0;
-    while (count < NT_MAX_SOURCES && kernel->source[count] != NULL)
-        count++;
-    nt_hash_texts(kernel->source, count, key);
+    for (; count < NT_MAX_SOURCES && kernel->source[count] != NULL; count++)
+        text[count] = kernel->source[count];
+    key[0] = '\0';
+    if (kernel->vendor != NT_VENDOR_NONE) {
+        if (device == NULL)
+            return;
+        text[count++] = nt_vendor_name(kernel->vendor);
+        text[count++] = device->library[kernel->vendor].version;
+    }
+    nt_hash_texts(text, count, key);
 }
 
 /* ---- options --------------------------------------------------------------------------------------------------------- */

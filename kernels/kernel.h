@@ -37,12 +37,14 @@ typedef struct nt_kernel {
     const char *summary;
     const char *layer;
     nt_device_kind device;
-    bool hidden; /* tests only: never listed, never swept unless asked for by name */
+    nt_vendor vendor; /* whose library it calls; NT_VENDOR_NONE (0): a kernel of our own. Swept only with --vendor */
+    bool hidden;      /* tests only: never listed, never swept unless asked for by name */
 
-    const char *source[NT_MAX_SOURCES]; /* embedded texts, concatenated; NULL-terminated when fewer */
+    /* Embedded texts, concatenated; NULL-terminated when fewer. None (a vendor's call): nothing is compiled. */
+    const char *source[NT_MAX_SOURCES];
 
-    unsigned precisions; /* bit per nt_precision */
-    unsigned layouts;    /* bit per nt_layout */
+    unsigned precisions;            /* bit per nt_precision */
+    unsigned layouts;               /* bit per nt_layout */
     int64_t min_compute_capability; /* cuda: 75, 80, 90 */
     bool arch_specific;             /* cuda: compile for sm_90a instead of sm_90 */
 
@@ -89,8 +91,9 @@ char *nt_kernel_source(const nt_kernel *kernel);
 /* -DNAME=value for each macro parameter, NT_PRECISION_<NAME>=1, then the kernel's own options. */
 void nt_kernel_options(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config, nt_str *out);
 
-/* Content hash (XXH3-128 hex) of the source: part of a trial's key. */
-void nt_kernel_hash(const nt_kernel *kernel, char key[NT_KEY_BYTES]);
+/* Content hash (XXH3-128 hex) of the source, and for a vendor's kernel of the library's version on `device` as well:
+ * part of a trial's key. `device` may be NULL: a vendor's kernel has no hash then, the empty text. */
+void nt_kernel_hash(const nt_kernel *kernel, const nt_device_info *device, char key[NT_KEY_BYTES]);
 
 /* The configuration of a rule: defaults overlaid with its params. NT_USAGE names an unknown one. */
 nt_status nt_kernel_rule_config(const nt_kernel *kernel, const nt_rule *rule, nt_config *out, nt_error *err);

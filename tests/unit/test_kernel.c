@@ -66,8 +66,8 @@ static void test_source_and_hash(void **state)
     free(source);
     nt_kernel other = kernel;
     other.source[1] = "second";
-    nt_kernel_hash(&kernel, hash);
-    nt_kernel_hash(&other, other_hash);
+    nt_kernel_hash(&kernel, NULL, hash);
+    nt_kernel_hash(&other, NULL, other_hash);
     assert_int_equal(strlen(hash), NT_KEY_BYTES - 1);
     assert_string_not_equal(hash, other_hash);
     other.source[0] = NULL;
