@@ -2,9 +2,9 @@
  * bindings, has them counted together, and sets one that fails apart without losing the others. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "autotune/counter_worker.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -24,13 +24,6 @@ typedef struct group {
     size_t count;
     size_t packed_bytes, workspace_bytes;
 } group;
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
 
 static size_t packed_stride(const item *it)
 {
@@ -205,15 +198,15 @@ static nt_status one_group(nt_counter_worker *worker, const json_t *items, progr
     const nt_metric_plan *plan = nt_counters_plan(worker->counters);
     group *g = nt_alloc_zero(1, sizeof *g);
     double *values = nt_alloc_zero(NT_COUNTERS_BATCH * plan->count, sizeof *values);
-    double begin = now_ms();
+    double begin = nt_now_ms();
     size_t lost = SIZE_MAX;
     nt_status status = load(worker, items, p->next, g, err);
     if (status == NT_OK)
         status = get_all_ready(&worker->base, g, err);
-    double loaded = now_ms();
+    double loaded = nt_now_ms();
     if (status == NT_OK)
         status = count(worker, g, values, &lost, err);
-    double counted = now_ms();
+    double counted = nt_now_ms();
     const double *at = values;
     for (size_t i = 0; status == NT_OK && i < g->count; i++)
         json_array_append_new(p->out, result(plan, &g->item[i], json_array_get(items, p->next + i), &at));
@@ -223,7 +216,7 @@ static nt_status one_group(nt_counter_worker *worker, const json_t *items, progr
         unload(worker, g);
     p->next += g->count;
     p->count_ms += counted - loaded;
-    p->load_ms += loaded - begin + now_ms() - counted;
+    p->load_ms += loaded - begin + nt_now_ms() - counted;
     free(values);
     free(g);
     return status;
@@ -234,7 +227,7 @@ nt_status nt__counter_batch(nt_counter_worker *worker, const json_t *request, js
     const json_t *items = json_object_get(request, "items");
     if (!json_is_array(items))
         return nt_fail(err, NT_CORRUPT, "a request for counters has no items");
-    double begin = now_ms();
+    double begin = nt_now_ms();
     progress p = {.lost = SIZE_MAX, .out = json_array()};
     nt_status status = NT_OK;
     while (status == NT_OK && p.next < json_array_size(items))
@@ -243,12 +236,12 @@ nt_status nt__counter_batch(nt_counter_worker *worker, const json_t *request, js
         json_t *trial = json_object_get(json_array_get(items, p.lost), "trial");
         json_object_set(reply, "trial", trial != NULL ? trial : json_null());
     }
-    json_object_set_new(reply, "ms", nt_json_real(now_ms() - begin));
+    json_object_set_new(reply, "ms", nt_json_real(nt_now_ms() - begin));
     json_object_set_new(reply, "load_ms", nt_json_real(p.load_ms));
     json_object_set_new(reply, "count_ms", nt_json_real(p.count_ms));
     json_object_set_new(reply, "cache", json_string(nt_cache_mode_name(worker->base.cache)));
     json_object_set_new(reply, "passes", json_integer(nt_counters_passes(worker->counters)));
     json_object_set_new(reply, "counters", p.out);
-    worker->base.last_work_s = now_ms() * 1e-3;
+    worker->base.last_work_s = nt_now_ms() * 1e-3;
     return status;
 }

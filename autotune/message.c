@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 
 void nt_channel_init(nt_channel *channel, int fd)
@@ -115,25 +115,18 @@ nt_status nt_channel_next(nt_channel *channel, json_t **out, nt_error *err)
     return NT_OK;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 nt_status nt_channel_receive(nt_channel *channel, int timeout_ms, json_t **out, nt_error *err)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline_ms = nt_now_whole_ns() / 1000000 + timeout_ms;
     for (;;) {
         nt_status status = nt_channel_next(channel, out, err);
         if (status != NT_OK || *out != NULL)
             return status;
-        int64_t left = timeout_ms < 0 ? -1 : deadline - now_ms();
-        if (timeout_ms >= 0 && left < 0)
+        int64_t left_ms = timeout_ms < 0 ? -1 : deadline_ms - nt_now_whole_ns() / 1000000;
+        if (timeout_ms >= 0 && left_ms < 0)
             return nt_fail(err, NT_TIMED_OUT, "no answer within %d ms", timeout_ms);
         struct pollfd wait = {.fd = channel->fd, .events = POLLIN};
-        if (poll(&wait, 1, (int)left) < 0 && errno != EINTR)
+        if (poll(&wait, 1, (int)left_ms) < 0 && errno != EINTR)
             return nt_fail(err, NT_IO, "poll: %s", strerror(errno));
         status = nt_channel_pump(channel, err);
         if (status != NT_OK)

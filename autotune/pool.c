@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "autotune/compile_message.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 typedef struct slot {
@@ -25,13 +25,6 @@ struct nt_pool {
 
 /* The child enforces its own deadline; this is for one that cannot any more. */
 static const double grace_s = 3;
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 nt_pool *nt_pool_open(int children)
 {
@@ -96,7 +89,7 @@ nt_status nt_pool_submit(nt_pool *pool, uint64_t job, const nt_compile_request *
         if (status == NT_OK) {
             s->busy = true;
             s->job = job;
-            s->started_s = now_s();
+            s->started_s = nt_now_s();
             s->deadline_s = s->started_s + request->deadline_s + grace_s;
             nt_copy(s->name, sizeof s->name, request->name);
             return NT_OK;
@@ -123,14 +116,14 @@ int nt_pool_timeout_ms(const nt_pool *pool)
             first = fmin(first, pool->slots[i].deadline_s);
     if (isinf(first))
         return -1;
-    double left_ms = ceil((first - now_s()) * 1e3);
+    double left_ms = ceil((first - nt_now_s()) * 1e3);
     return left_ms < 0 ? 0 : (int)left_ms;
 }
 
 static void finish(nt_pool *pool, slot *s, nt_pool_result *out)
 {
     out->job = s->job;
-    out->wall_s = now_s() - s->started_s;
+    out->wall_s = nt_now_s() - s->started_s;
     pool->work_s += out->wall_s;
     s->busy = false;
 }
@@ -166,7 +159,7 @@ static bool take_from(nt_pool *pool, slot *s, nt_pool_result *out)
         return true;
     }
     if (answer == NULL) {
-        if (now_s() <= s->deadline_s)
+        if (nt_now_s() <= s->deadline_s)
             return false;
         lose(pool, s, NT_TIMED_OUT, "the compile process did not answer in time and was killed", out);
         return true;

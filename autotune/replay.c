@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/random.h"
 
@@ -28,13 +29,6 @@ typedef struct replay {
     double thought_s; /* since the last evaluation */
 } replay;
 
-static double cpu_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static double known_s(double ms)
 {
     return isnan(ms) ? 0 : ms / 1e3;
@@ -45,9 +39,9 @@ static void ask(replay *r)
 {
     nt_candidate candidate;
     while (r->flying < r->options->in_flight && r->asked < r->options->trials) {
-        double before = cpu_now_s();
+        double before = nt_cpu_s();
         size_t got = r->options->strategy->ask(r->state, &candidate, 1);
-        r->thought_s += cpu_now_s() - before;
+        r->thought_s += nt_cpu_s() - before;
         if (got == 0)
             return;
         assert(candidate.kernel == 0 && candidate.index < r->recorded->row_count);
@@ -95,13 +89,13 @@ static bool answer(replay *r)
     r->clock_s = fmax(r->clock_s, f.ready_s) + known_s(row->bench_ms);
     if (r->options->seconds > 0 && r->clock_s > r->options->seconds)
         return false;
-    double ms = answer_ms(r, row), before = cpu_now_s();
+    double ms = answer_ms(r, row), before = nt_cpu_s();
     nt_answer told = {.candidate = {0, f.index},
                       .outcome = row->outcome,
                       .time_ns = ms * 1e6,
                       .cost_s = r->options->hide_cost ? 0 : known_s(row->compile_ms) + known_s(row->bench_ms)};
     r->options->strategy->tell(r->state, &told);
-    r->thought_s += cpu_now_s() - before;
+    r->thought_s += nt_cpu_s() - before;
     note(r, f.index, ms);
     r->out->think_s += r->thought_s;
     r->out->think_most_s = fmax(r->out->think_most_s, r->thought_s);

@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/counter_lock.h"
 
@@ -52,7 +52,7 @@ static const char *phase_of(const nt__sweep *sweep)
 /* How long nothing may happen: not at all while there is more to feed, else to the end of the unit. */
 static int patience_ms(const nt__sweep *sweep)
 {
-    double left_ms = (nt__unit_end_s(sweep) - nt__now_s()) * 1e3;
+    double left_ms = (nt__unit_end_s(sweep) - nt_now_s()) * 1e3;
     if (sweep->more_to_feed)
         return 0;
     return sweep->in_flight != NULL || left_ms > 1000 ? 1000 : left_ms < 1 ? 1 : (int)left_ms;
@@ -96,7 +96,7 @@ static void share_budget(nt__sweep *sweep)
     const double for_trials = sweep->options->profile == NT_PROFILE_NONE ? 0.92 : 0.82;
     const nt_budget *budget = &sweep->options->budget;
     int left = sweep->unit_count - sweep->unit_index;
-    double now = nt__now_s();
+    double now = nt_now_s();
     sweep->budget_end_s = INFINITY;
     sweep->unit_trials = INT64_MAX;
     if (budget->seconds > 0) {
@@ -119,7 +119,7 @@ void nt__unit_prepared(nt__sweep *sweep)
     if (!sweep->share_pending)
         return;
     sweep->share_pending = false;
-    double now = nt__now_s();
+    double now = nt_now_s();
     if (isinf(sweep->budget_end_s))
         return;
     double share = fmax(sweep->budget_end_s - now, 0) / (sweep->unit_count - sweep->unit_index);
@@ -296,10 +296,8 @@ static nt_status judge(const nt_sweep_result *result, nt_error *err)
 static nt_status finish_run(nt__sweep *sweep, nt_status status, nt_error *err)
 {
     nt_run *run = &sweep->out->run;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    run->ended_unix_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    run->total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
+    run->ended_unix_s = nt_unix_s();
+    run->total_s = sweep->spent_before_s + nt_now_s() - sweep->started_s;
     run->compile_s += sweep->wait_compile_s;
     run->idle_s = fmax(0, run->total_s - run->compile_s - run->verify_s - run->measure_s);
     nt_copy(run->state, sizeof run->state,
@@ -354,7 +352,7 @@ static nt_status prepare_run(nt__sweep *sweep, nt_error *err)
 static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
 {
     sigset_t old_mask;
-    sweep->started_s = nt__now_s();
+    sweep->started_s = nt_now_s();
     sweep->deadline_s = INFINITY;
     sweep->best_ns = INFINITY;
     sweep->lock.fd = -1;

@@ -6,6 +6,7 @@
 
 #include "autotune/spec.h"
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -110,7 +111,7 @@ void nt__device_drop(nt__sweep *sweep)
 static nt_status ask(nt__sweep *sweep, json_t *request, nt__device_state state, double deadline_s, nt_error *err)
 {
     sweep->state = state;
-    sweep->busy_since_s = nt__now_s();
+    sweep->busy_since_s = nt_now_s();
     sweep->deadline_s = sweep->busy_since_s + deadline_s;
     nt_status status = nt_channel_send(&sweep->worker.channel, request, err);
     return status == NT_CLOSED ? NT_OK : status; /* its end is noticed by the next poll */
@@ -198,7 +199,7 @@ static void count_busy(nt__sweep *sweep)
 {
     if (sweep->state != NT__DEVICE_TRIAL)
         return;
-    sweep->last_answered_s = nt__now_s();
+    sweep->last_answered_s = nt_now_s();
     sweep->out->device_busy_s += sweep->last_answered_s - sweep->busy_since_s;
 }
 
@@ -249,9 +250,9 @@ nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *t
     } else if (status != NT_OK) {
         snprintf(how, capacity, "%s", what.what);
         *lost = true;
-    } else if (reply == NULL && nt__now_s() > sweep->deadline_s) {
+    } else if (reply == NULL && nt_now_s() > sweep->deadline_s) {
         snprintf(how, capacity, "no answer after %.1f s: the device worker was killed",
-                 nt__now_s() - sweep->busy_since_s);
+                 nt_now_s() - sweep->busy_since_s);
         *lost = *timed_out = true;
     }
     if (*lost) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 
 static nt__unit *unit_of(nt__sweep *sweep)
 {
@@ -22,7 +23,7 @@ bool nt__unit_spent(const nt__sweep *sweep)
 {
     /* A budget however short gives one trial, and a unit goes on to its first as long as there is budget: shares too
      * short for a trial would otherwise be spent on every unit's inputs and compiles, and measure none. */
-    bool late = sweep->trials_done > 0 && nt__now_s() >= nt__unit_end_s(sweep);
+    bool late = sweep->trials_done > 0 && nt_now_s() >= nt__unit_end_s(sweep);
     return late || sweep->unit_done >= sweep->unit_trials;
 }
 

@@ -7,6 +7,7 @@
 
 #include "autotune/spec.h"
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -57,12 +58,12 @@ static nt_status start(nt__sweep *sweep, nt_error *err)
 /* One question, its answer waited for. NT_DEVICE_LOST: the child is gone, with how it ended. */
 static nt_status ask(nt__sweep *sweep, json_t *request, double deadline_s, json_t **reply, nt_error *err)
 {
-    double end = nt__now_s() + deadline_s;
+    double end = nt_now_s() + deadline_s;
     nt_channel *channel = &sweep->counter_worker.channel;
     nt_status status = nt_channel_send(channel, request, err);
     *reply = NULL;
     while (status == NT_OK && *reply == NULL) {
-        if (sweep->stop_now || nt__now_s() > end) {
+        if (sweep->stop_now || nt_now_s() > end) {
             nt_child_kill(&sweep->counter_worker);
             return nt_fail(err, sweep->stop_now ? NT_CLOSED : NT_DEVICE_LOST,
                            "the counter worker did not answer in %.0f s", deadline_s);
@@ -299,7 +300,7 @@ nt_status nt__profile_run(nt__sweep *sweep, nt_error *err)
         sweep->top_count == 0)
         return NT_OK;
     nt__progress(sweep, "counters", true);
-    double begin = nt__now_s();
+    double begin = nt_now_s();
     nt__counted finalist[NT_FINALISTS];
     int finalists = nt__finalist_count(sweep);
     for (int i = 0; i < finalists; i++)
@@ -311,6 +312,6 @@ nt_status nt__profile_run(nt__sweep *sweep, nt_error *err)
         status = count_trials(sweep, finalist, finalists, false, err);
     if (status == NT_OK && sweep->options->metric_count == 0 && !sweep->counters_refused)
         status = count_trials(sweep, finalist, finalists, true, err);
-    sweep->out->counters_s += nt__now_s() - begin;
+    sweep->out->counters_s += nt_now_s() - begin;
     return status;
 }

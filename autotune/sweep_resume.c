@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "autotune/spec.h"
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -78,10 +78,8 @@ static char *options_json(const nt_sweep_options *o)
 
 static void new_run(const nt__sweep *sweep, nt_run *run)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     *run = (nt_run){.seed = sweep->options->seed, .device = sweep->device, .ended_unix_s = NAN};
-    run->started_unix_s = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    run->started_unix_s = nt_unix_s();
     run->command = nt_strdup(sweep->options->command != NULL ? sweep->options->command : "");
     run->options_json = options_json(sweep->options);
     nt_copy(run->nntune_version, sizeof run->nntune_version, NT_VERSION);

@@ -153,8 +153,6 @@ typedef struct nt__sweep {
     bool stop_now;   /* second signal */
 } nt__sweep;
 
-double nt__now_s(void);
-
 /* units */
 nt_status nt__units_build(const nt_sweep_options *options, const nt_device_info *device, nt__unit **out, int *count,
                           nt_error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/mem.h"
 
 nt_status nt__check_answer(const nt_trial *t, nt_error *err)
@@ -134,7 +135,7 @@ static nt_journal journal_of(nt__sweep *sweep, const nt__candidate *next)
 {
     const nt__unit *unit = &sweep->unit[sweep->unit_index];
     nt_journal journal = {.params_json = next->params_json, .problem = &unit->problem};
-    journal.total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
+    journal.total_s = sweep->spent_before_s + nt_now_s() - sweep->started_s;
     nt_copy(journal.kernel, sizeof journal.kernel, unit->served[next->served].kernel->name);
     return journal;
 }
@@ -150,7 +151,7 @@ nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidat
         run->verify_s += trial->verify_ms / 1e3;
     if (isfinite(trial->measure_ms))
         run->measure_s += trial->measure_ms / 1e3;
-    run->total_s = sweep->spent_before_s + nt__now_s() - sweep->started_s;
+    run->total_s = sweep->spent_before_s + nt_now_s() - sweep->started_s;
     trial->run_id = run->id;
     nt_status status = sweep->sink->put(sweep->sink, trial, next != NULL ? &journal : NULL, err);
     if (status != NT_OK)

@@ -9,13 +9,7 @@
 #include <time.h>
 
 #include "autotune/sweep_state.h"
-
-double nt__now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "core/clock.h"
 
 /* ---- signals: the first asks to stop after the trial in flight, the second to stop at once ---------------------------- */
 
@@ -67,18 +61,18 @@ nt_status nt__wait(nt__sweep *sweep, int timeout_ms, nt_error *err)
         fds[count++] = (struct pollfd){.fd = sweep->counter_worker.channel.fd, .events = POLLIN};
     int wait_ms = earlier_ms(timeout_ms, sweep->pool != NULL ? nt_pool_timeout_ms(sweep->pool) : -1);
     if (isfinite(sweep->deadline_s)) {
-        double left_ms = ceil((sweep->deadline_s - nt__now_s()) * 1e3) + 1;
+        double left_ms = ceil((sweep->deadline_s - nt_now_s()) * 1e3) + 1;
         wait_ms = earlier_ms(wait_ms, left_ms < 0 ? 0 : (int)left_ms);
     }
     wait_ms = earlier_ms(wait_ms, 250); /* the progress line moves while nothing else does */
     struct timespec limit = {.tv_sec = wait_ms / 1000, .tv_nsec = (wait_ms % 1000) * 1000000L};
     sigset_t open_mask;
     sigemptyset(&open_mask);
-    double begin = nt__now_s();
+    double begin = nt_now_s();
     if (ppoll(fds, (nfds_t)count, &limit, &open_mask) < 0 && errno != EINTR)
         return nt_fail(err, NT_IO, "poll: %s", strerror(errno));
     if (sweep->state == NT__DEVICE_IDLE && sweep->compiling > 0)
-        sweep->wait_compile_s += nt__now_s() - begin;
+        sweep->wait_compile_s += nt_now_s() - begin;
     sweep->stop_signal = signal_first;
     sweep->stop_now = signal_count > 1;
     nt__progress(sweep, NULL, false);
@@ -101,7 +95,7 @@ static double eta_s(const nt__sweep *sweep, double elapsed_s)
 
 void nt__progress(nt__sweep *sweep, const char *phase, bool always)
 {
-    double now = nt__now_s();
+    double now = nt_now_s();
     if (phase != NULL)
         sweep->phase = phase;
     if (sweep->events->progress == NULL || (!always && now - sweep->last_progress_s < 0.25))

@@ -5,16 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/occupancy.h"
 #include "profiler/nvtx.h"
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 nt_status nt__worker_load(nt_worker *worker, const json_t *item, nt_loaded *out, nt_error *err)
 {
@@ -82,15 +76,15 @@ static nt_status inspect(nt_worker *worker, const nt_loaded *loaded, nt_trial *t
 nt_status nt__worker_warm(nt_worker *worker, const nt_target *target, nt_error *err)
 {
     static const double idle_s = 0.2, first_s = 0.3, again_s = 0.03;
-    double begin = now_s(), ns = 0;
+    double begin = nt_now_s(), ns = 0;
     bool first = worker->last_work_s == 0;
     if (!first && begin - worker->last_work_s < idle_s)
         return NT_OK;
     double end = begin + (first ? first_s : again_s);
     nt_status status = NT_OK;
-    while (status == NT_OK && now_s() < end)
+    while (status == NT_OK && nt_now_s() < end)
         status = nt_measure_once(target, ns > 0 ? nt_measure_launches(5e6, ns) : 1, &ns, err);
-    worker->last_work_s = now_s();
+    worker->last_work_s = nt_now_s();
     return status;
 }
 
@@ -123,7 +117,7 @@ static nt_status time_it(nt_worker *worker, const json_t *request, const nt_load
     options.settle_over_ns = option(request, "settle_over_ns", INFINITY);
     nt_target target;
     nt_measurement m = {0};
-    double begin = now_s();
+    double begin = nt_now_s();
     nt_status status = nt_workload_target(worker->workload, loaded->module, &loaded->plan, &target, err);
     if (status == NT_OK)
         status = nt__worker_warm(worker, &target, err);
@@ -134,7 +128,7 @@ static nt_status time_it(nt_worker *worker, const json_t *request, const nt_load
     status = nt_measure(&target, &options, &m, err);
     if (worker->ops->conditions_end != NULL)
         worker->ops->conditions_end(worker->device, &trial->conditions);
-    trial->measure_ms = (now_s() - begin) * 1e3;
+    trial->measure_ms = (nt_now_s() - begin) * 1e3;
     if (status != NT_OK)
         return status;
     take_measurement(trial, &m);
@@ -151,10 +145,10 @@ static nt_status time_it(nt_worker *worker, const json_t *request, const nt_load
 static nt_status check_it(nt_worker *worker, const nt_loaded *loaded, nt_trial *trial, bool *right, nt_error *err)
 {
     nt_verdict verdict;
-    double begin = now_s();
+    double begin = nt_now_s();
     nt_status status =
         nt_workload_verify(worker->workload, loaded->kernel, loaded->module, &loaded->plan, &verdict, err);
-    trial->verify_ms = (now_s() - begin) * 1e3;
+    trial->verify_ms = (nt_now_s() - begin) * 1e3;
     *right = status == NT_OK && verdict.right;
     if (status != NT_OK)
         return status;
@@ -210,7 +204,7 @@ nt_status nt__worker_trial(nt_worker *worker, const json_t *request, json_t *rep
     nt_nvtx_pop();
     nt_nvtx_pop();
     worker->leftover = loaded.module;
-    worker->last_work_s = now_s();
+    worker->last_work_s = nt_now_s();
     status = as_outcome(status, &trial, err);
     if (status == NT_OK)
         json_object_set_new(reply, "trial", nt_json_trial(&trial));

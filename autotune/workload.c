@@ -3,22 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "autotune/workload_arguments.h"
 #include "autotune/workload_inputs.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/units.h"
 #include "device/compiler.h"
 
 enum { ALIGN = 256, MOST_SLOTS = 4096, SEEDS = NT_CHECK_SETS + 1 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
 
 static const nt_precision_row *row_of(const nt_problem *problem)
 {
@@ -211,9 +204,9 @@ static nt_status open_workload(nt_workload like, bool references, nt_workload **
 {
     nt_workload *w = nt_alloc_zero(1, sizeof *w);
     *w = like;
-    double begin = now_ms();
+    double begin = nt_now_ms();
     nt_status status = fill_workload(w, references, err);
-    w->reference_ms = now_ms() - begin;
+    w->reference_ms = nt_now_ms() - begin;
     if (status != NT_OK) {
         nt_workload_close(w);
         w = NULL;

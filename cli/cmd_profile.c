@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
@@ -14,6 +13,7 @@
 #include "cli/profile_run.h"
 #include "cli/profile_view.h"
 #include "cli/warn.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "db/db.h"
 #include "profiler/chrome_trace.h"
@@ -52,13 +52,6 @@ typedef struct profile {
     nt_error err;
 } profile;
 
-static double now_s(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- storing ---------------------------------------------------------------------------------------------------------- */
 
 static nt_status begin(profile *p, const char *command, const char *source, nt_error *err)
@@ -69,10 +62,8 @@ static nt_status begin(profile *p, const char *command, const char *source, nt_e
         status = nt_db_profile_open(path, &p->sink, err);
     if (status != NT_OK)
         return status;
-    p->run = (nt_profile_run){.command = command,
-                              .started_unix_s = now_s(CLOCK_REALTIME),
-                              .ended_unix_s = (double)NAN,
-                              .exit_code = NT_UNKNOWN};
+    p->run = (nt_profile_run){
+        .command = command, .started_unix_s = nt_unix_s(), .ended_unix_s = (double)NAN, .exit_code = NT_UNKNOWN};
     nt_copy(p->run.source, sizeof p->run.source, source);
     nt_copy(p->run.nntune_version, sizeof p->run.nntune_version, NT_VERSION);
     nt_copy(p->run.state, sizeof p->run.state, "running");
@@ -90,7 +81,7 @@ static void tick(void *context)
 {
     profile *p = context;
     nt_spools_read(p->spools, NULL);
-    double now = now_s(CLOCK_MONOTONIC);
+    double now = nt_now_s();
     if (now - p->stored_s < STORE_EVERY_S)
         return;
     store(p);
@@ -100,7 +91,7 @@ static void tick(void *context)
 static nt_status end(profile *p, const char *state, nt_error *err)
 {
     nt_copy(p->run.state, sizeof p->run.state, state);
-    p->run.ended_unix_s = now_s(CLOCK_REALTIME);
+    p->run.ended_unix_s = nt_unix_s();
     store(p);
     nt_status status = p->status;
     if (status == NT_OK)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 
 enum { WIDTH = 100 };
@@ -18,13 +18,6 @@ struct nt_progress_line {
     bool shown, redraws, drawn;
     double last_s;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int terminal_width(void)
 {
@@ -39,13 +32,13 @@ nt_progress_line *nt_progress_open(const nt_args *args)
     bool terminal = isatty(STDERR_FILENO) || (pretend != NULL && strcmp(pretend, "1") == 0);
     line->redraws = terminal;
     line->shown = strcmp(when, "always") == 0 || (strcmp(when, "auto") == 0 && !nt_args_flag(args, "quiet"));
-    line->last_s = now_s(); /* what is over within seconds needs no line in a log */
+    line->last_s = nt_now_s(); /* what is over within seconds needs no line in a log */
     return line;
 }
 
 void nt_progress_show(nt_progress_line *line, const char *text, bool always)
 {
-    double now = now_s();
+    double now = nt_now_s();
     if (!line->shown || (!line->redraws && !always && now - line->last_s < plain_interval_s))
         return;
     line->last_s = now;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/top_view.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -21,13 +22,6 @@ struct nt_top_feed {
     int64_t total;
     double refreshed_s;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void sleep_s(double seconds)
 {
@@ -68,7 +62,7 @@ static nt_status read_devices(nt_top_feed *feed, nt_error *err)
         nt_str_done(&note);
         status = log_frame(feed, device, &frame, err);
     }
-    feed->read_s = now_s();
+    feed->read_s = nt_now_s();
     return status;
 }
 
@@ -90,22 +84,22 @@ static nt_status pass_time(nt_top_feed *feed, double seconds, const volatile boo
         lives[i] = feed->source.devices[i].live;
     if (count > 0 && samples_counters(feed))
         return nt_live_wait(lives, count, seconds, stop, NULL, err);
-    double until_s = now_s() + seconds;
-    while (!*stop && now_s() < until_s)
-        sleep_s(fmin(step_s, fmax(until_s - now_s(), 1e-3)));
+    double until_s = nt_now_s() + seconds;
+    while (!*stop && nt_now_s() < until_s)
+        sleep_s(fmin(step_s, fmax(until_s - nt_now_s(), 1e-3)));
     return *stop ? NT_TIMED_OUT : NT_OK;
 }
 
 static nt_status wait_for_news(nt_feed *base, double seconds, const volatile bool *stop, bool *changed, nt_error *err)
 {
     nt_top_feed *feed = base->state;
-    double left_s = fmax(feed->refreshed_s + seconds - now_s(), 0);
+    double left_s = fmax(feed->refreshed_s + seconds - nt_now_s(), 0);
     nt_status status = pass_time(feed, left_s, stop, err);
     *changed = false;
     if (status != NT_OK)
         return status;
-    feed->refreshed_s = now_s();
-    if (feed->source.device_count > 0 && now_s() - feed->read_s >= fmin(seconds, 1) - 0.05) {
+    feed->refreshed_s = nt_now_s();
+    if (feed->source.device_count > 0 && nt_now_s() - feed->read_s >= fmin(seconds, 1) - 0.05) {
         status = read_devices(feed, err);
         *changed = true;
     }
@@ -233,7 +227,7 @@ nt_status nt_top_feed_open(const nt_top_source *source, nt_top_feed **out, nt_er
         status = nt_top_run_open(source, &feed->run, err);
     if (status == NT_OK)
         status = read_devices(feed, err);
-    feed->refreshed_s = now_s();
+    feed->refreshed_s = nt_now_s();
     if (status != NT_OK) {
         nt_top_feed_close(feed);
         return status;

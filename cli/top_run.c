@@ -12,19 +12,13 @@
 #include "cli/present.h"
 #include "cli/row.h"
 #include "cli/top_run.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/roofline.h"
 #include "core/units.h"
 #include "db/db.h"
 #include "kernels/layer.h"
-
-static double clock_s(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
 
@@ -121,7 +115,7 @@ static void tell_time(nt_top_run *r)
     if (!isnan(r->until_unix_s))
         facts->elapsed_s = r->until_unix_s - r->started_unix_s;
     else if (strcmp(facts->state, "running") == 0)
-        facts->elapsed_s = clock_s(CLOCK_REALTIME) - r->started_unix_s;
+        facts->elapsed_s = nt_unix_s() - r->started_unix_s;
     else
         facts->elapsed_s = !isnan(r->total_s) ? r->total_s : r->ended_unix_s - r->started_unix_s;
     facts->eta_s = NAN;
@@ -228,8 +222,8 @@ static nt_status refresh(nt_top_run *r, nt_error *err)
     if (r->facts.run != run_before || isnan(r->facts.device.dram_peak_bytes_per_s))
         status = r->reader->device(r->reader, r->facts.run, keep_device, r, err);
     if (r->speed > 0 && !isnan(r->started_unix_s)) {
-        double end = isnan(r->ended_unix_s) ? clock_s(CLOCK_REALTIME) : r->ended_unix_s;
-        r->until_unix_s = fmin(r->started_unix_s + (clock_s(CLOCK_MONOTONIC) - r->play_from_s) * r->speed, end + 1);
+        double end = isnan(r->ended_unix_s) ? nt_unix_s() : r->ended_unix_s;
+        r->until_unix_s = fmin(r->started_unix_s + (nt_now_s() - r->play_from_s) * r->speed, end + 1);
         nt_copy(r->facts.state, sizeof r->facts.state, r->until_unix_s > end ? "played to its end" : "playing");
     }
     if (status == NT_OK)
@@ -299,7 +293,7 @@ nt_status nt_top_run_open(const nt_top_source *source, nt_top_run **out, nt_erro
     struct stat st;
     r->asked = source->run;
     r->speed = source->speed;
-    r->play_from_s = clock_s(CLOCK_MONOTONIC);
+    r->play_from_s = nt_now_s();
     r->until_unix_s = r->started_unix_s = r->ended_unix_s = r->total_s = NAN;
     r->last = r->limited = r->begin = -1;
     r->facts.planned = NT_UNKNOWN;

@@ -4,7 +4,8 @@
 #include "db/guard.h"
 
 #include <stdio.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 /* Pragmas that only read when they have no argument, and those whose argument names a table. */
 static const char *const plain_pragmas[] = {
@@ -77,17 +78,10 @@ static int authorize(void *context, int action, const char *first, const char *s
     return SQLITE_DENY;
 }
 
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static int over_time(void *context)
 {
     const nt_guard *guard = context;
-    return guard->deadline_s > 0 && monotonic_s() > guard->deadline_s;
+    return guard->deadline_s > 0 && nt_now_s() > guard->deadline_s;
 }
 
 void nt_guard_install(nt_guard *guard, const nt_db *db)
@@ -101,7 +95,7 @@ void nt_guard_install(nt_guard *guard, const nt_db *db)
 void nt_guard_start(nt_guard *guard, int limit_ms)
 {
     guard->refused[0] = '\0';
-    guard->deadline_s = limit_ms > 0 ? monotonic_s() + limit_ms / 1e3 : 0;
+    guard->deadline_s = limit_ms > 0 ? nt_now_s() + limit_ms / 1e3 : 0;
 }
 
 void nt_guard_stop(nt_guard *guard)

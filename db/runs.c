@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "db/columns.h"
 #include "db/writer.h"
 
@@ -75,7 +76,7 @@ nt_status nt_writer_begin_run(nt_sink *sink, nt_run *run, nt_error *err)
     int64_t device_id = 0, environment_before = writer->environment_id;
     nt_copy(writer->device_kind, sizeof writer->device_kind, nt_device_kind_name(run->device.kind));
     if (!(run->started_unix_s > 0))
-        run->started_unix_s = nt_writer_now_unix_s();
+        run->started_unix_s = nt_unix_s();
     nt_status status = nt_writer_begin(writer, "beginning a run", err);
     if (status != NT_OK)
         return status;
@@ -108,7 +109,7 @@ nt_status nt_writer_end_run(nt_sink *sink, const nt_run *run, nt_error *err)
         return status;
     nt_run ended = *run;
     if (isnan(ended.ended_unix_s))
-        ended.ended_unix_s = nt_writer_now_unix_s();
+        ended.ended_unix_s = nt_unix_s();
     nt_bind_text(stmt, 1, run->state);
     int next = nt_columns_bind(stmt, 2, nt_run_columns, nt_run_column_count, &ended);
     sqlite3_bind_int64(stmt, next, run->id);

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "db/columns.h"
 
@@ -44,13 +44,6 @@ static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
         "DELETE FROM journal WHERE run_id = ? AND problem_id = ? AND kernel = ? AND configuration_id = ?",
     [NT_SQL_SPENT] = "UPDATE run SET total_s = ? WHERE id = ?",
 };
-
-double nt_writer_now_unix_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- transactions, alone or several in a batch ------------------------------------------------------------------- */
 
@@ -117,7 +110,7 @@ static nt_status add_trial(nt_writer *writer, const nt_trial *trial, trial_keys 
     sqlite3_bind_int64(stmt, 4, keys->configuration);
     nt_bind_text(stmt, 5, nt_cache_mode_name(trial->cache));
     nt_bind_text(stmt, 6, nt_outcome_name(trial->outcome));
-    nt_bind_real(stmt, 7, nt_writer_now_unix_s());
+    nt_bind_real(stmt, 7, nt_unix_s());
     nt_columns_bind(stmt, 8, nt_trial_columns, nt_trial_column_count, trial);
     nt_status status = nt_db_step(&writer->db, stmt, storing, err);
     if (status != NT_OK && sqlite3_extended_errcode(writer->db.handle) == SQLITE_CONSTRAINT_UNIQUE)
@@ -213,7 +206,7 @@ static nt_status journal(nt_writer *writer, const nt_journal *next, nt_error *er
     nt_bind_text(stmt, 3, next->kernel);
     sqlite3_bind_int64(stmt, 4, configuration);
     sqlite3_bind_int(stmt, 5, next->attempts > 0 ? next->attempts : 0);
-    nt_bind_real(stmt, 6, nt_writer_now_unix_s());
+    nt_bind_real(stmt, 6, nt_unix_s());
     return nt_db_step(&writer->db, stmt, "noting the trial in flight", err);
 }
 

@@ -32,7 +32,6 @@ typedef struct nt_writer {
 } nt_writer;
 
 /* ---- writer.c ---------------------------------------------------------------------------------------------------- */
-double nt_writer_now_unix_s(void);
 /* A transaction, or one step of a batch. */
 nt_status nt_writer_begin(nt_writer *writer, const char *doing, nt_error *err);
 nt_status nt_writer_finish(nt_writer *writer, nt_status so_far, const char *doing, nt_error *err);

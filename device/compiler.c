@@ -2,6 +2,7 @@
  * there is made by the backend of the request's kind, timed, stored and read back. */
 #include "device/compiler.h"
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "device/cache.h"
 #include "device/compile_backend.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const nt_compile_backend *const backend_of_kind[NT_DEVICE_KIND_COUNT] = {
     [NT_DEVICE_CPU] = &nt_compile_cc,
@@ -69,13 +69,6 @@ nt_status nt_compile_lookup(const nt_compile_request *request, nt_artefact *out,
     return status;
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 static void entry_of(const nt_compiled *compiled, double compile_ms, nt_cache_entry *out)
 {
     memset(out, 0, sizeof *out);
@@ -107,9 +100,9 @@ nt_status nt_compile(const nt_compile_request *request, nt_artefact *out, nt_err
     char key[NT_KEY_BYTES];
     nt_compile_key(request, key);
 
-    double begin_ms = now_ms();
+    double begin_ms = nt_now_ms();
     nt_status status = backend->compile(request, &compiled, &said);
-    double compile_ms = now_ms() - begin_ms;
+    double compile_ms = nt_now_ms() - begin_ms;
     if (status != NT_OK) {
         if (err != NULL)
             *err = said;

@@ -12,18 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/paths.h"
 #include "core/record.h"
 #include "core/str.h"
 
 enum { POLL_NS = 10000000 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static nt_status path_of(const char *uuid, const char *suffix, char out[NT_PATH_BYTES], nt_error *err)
 {
@@ -140,12 +134,12 @@ nt_status nt_counter_lock_wait(const char *uuid, double seconds, nt_error *err)
 {
     char path[NT_PATH_BYTES];
     int64_t pid = 0;
-    double until_s = now_s() + seconds;
+    double until_s = nt_now_s() + seconds;
     nt_status status = path_of(uuid, ".counters", path, err);
     if (status != NT_OK)
         return status;
     while (is_held(path, &pid)) {
-        if (now_s() >= until_s) {
+        if (nt_now_s() >= until_s) {
             nt_fail(err, NT_TIMED_OUT, "process %lld still samples the counters of device %s", (long long)pid, uuid);
             nt_hint(err, "stop it: sampling may change clocks and with them the times");
             return NT_TIMED_OUT;

@@ -4,7 +4,8 @@
 #include "device/cpu_exec.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 typedef union value {
     void *buffer;
@@ -12,13 +13,6 @@ typedef union value {
     int64_t i64;
     float f32;
 } value;
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 /* The first `items % threads` threads take one more. */
 static void share(int64_t items, int thread, int threads, int64_t *begin, int64_t *end)
@@ -77,7 +71,7 @@ static void run_series(void *context, int thread, int threads)
     const nt_cpu_series *series = job->series;
     size_t slot = job->position;
     nt_cpu_pool_barrier(job->pool);
-    double begin_ns = now_ns();
+    double begin_ns = nt_now_ns();
     for (size_t s = 0; s < series->samples; s++) {
         for (int64_t l = 0; l < series->launches; l++) {
             run_once(series->script, &series->ring[slot], job->pool, thread, threads);
@@ -85,11 +79,11 @@ static void run_series(void *context, int thread, int threads)
         }
         if (thread != 0)
             continue;
-        double end_ns = now_ns();
+        double end_ns = nt_now_ns();
         if (series->out_ns != NULL)
             series->out_ns[s] = (end_ns - begin_ns) / (double)series->launches;
         /* Read again: what lies between is not part of the next sample. */
-        begin_ns = now_ns();
+        begin_ns = nt_now_ns();
     }
 }
 

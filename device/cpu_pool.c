@@ -5,6 +5,7 @@
  * spinning offers the core to whoever else wants it, which costs nothing on a core of our own. */
 #include "device/cpu_pool.h"
 
+#include "core/clock.h"
 #include "core/mem.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_BYTES = 64, BARRIER_SPIN_NS = 2000000, IDLE_SPIN_NS = 50000, PAUSE_NS = 10000, MAX_CPU = 8192 };
@@ -55,13 +55,6 @@ static inline void relax(void)
 #endif
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Returns once the gate no longer shows `old`. */
 static void gate_wait(gate *at, uint32_t old, int64_t spin_ns)
 {
@@ -70,7 +63,7 @@ static void gate_wait(gate *at, uint32_t old, int64_t spin_ns)
             return;
         relax();
     }
-    for (int64_t begin = now_ns(), waited = 0; waited < spin_ns; waited = now_ns() - begin) {
+    for (int64_t begin = nt_now_whole_ns(), waited = 0; waited < spin_ns; waited = nt_now_whole_ns() - begin) {
         for (int round = 0; round < 32; round++) {
             if (atomic_load_explicit(&at->value, memory_order_acquire) != old)
                 return;

@@ -1,6 +1,7 @@
 /* cpu_sensors.c: reading /sys for conditions; virtual machines have next to nothing there, and then all is unknown. */
 #include "device/cpu_sensors.h"
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/stats.h"
 #include "device/cpu_host.h"
@@ -12,13 +13,6 @@
 #include <time.h>
 
 enum { MAX_SENSORS = 64 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 void nt_cpu_sensors_find(nt_cpu_sensors *out)
 {
@@ -76,13 +70,13 @@ static double clock_mhz(const int *cpus, int count)
 
 void nt_cpu_sensors_begin(nt_cpu_sensors *sensors)
 {
-    sensors->begin_s = now_s();
+    sensors->begin_s = nt_now_s();
     sensors->begin_mj = energy_mj();
 }
 
 void nt_cpu_sensors_end(const nt_cpu_sensors *sensors, const int *cpus, int count, nt_conditions *out)
 {
-    double seconds = now_s() - sensors->begin_s, energy = NAN;
+    double seconds = nt_now_s() - sensors->begin_s, energy = NAN;
     out->sm_clock_mhz = clock_mhz(cpus, count);
     int64_t millidegrees =
         sensors->temperature_path[0] != '\0' ? nt_cpu_read_number(sensors->temperature_path) : NT_UNKNOWN;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/record.h"
 #include "core/str.h"
 
 /* One function wanted from a library: its name there and where its address goes within the caller's table. */
@@ -21,8 +22,12 @@ typedef struct nt_symbol {
  * `names` that the loader finds. NULL when none opens; `why` then says what was tried. */
 void *nt_library_open(const char *override, const char *const *names, int count, nt_str *why);
 
-/* Opens the first match of the glob patterns, newest version first. At most 64 matches are tried. NULL when none. */
-void *nt_library_open_matching(const char *const *patterns, int count);
+/* The same, and where the loader finds none: in the folders of CUDA toolkits, then of Python packages, newest version
+ * first. For libraries that come with a toolkit, not with the driver. */
+void *nt_library_find(const char *override, const char *const *names, int count, nt_str *why);
+
+/* The file that `symbol` of a library came from; `otherwise` where the loader does not say. */
+void nt_library_path(void *library, const char *symbol, const char *otherwise, char out[NT_PATH_BYTES]);
 
 /* Fills `table`. Returns NULL when every function that is not optional was found, else the name of the first absent. */
 const char *nt_library_bind(void *library, void *table, const nt_symbol *symbols, int count);

@@ -1,5 +1,6 @@
 /* cuda_watch.c: temperature, power and throttle reasons beside the timing. A thread asks NVML ten times a second;
  * begin and end only mark a window in what it saw, so that short trials pay nothing for it. */
+#include "core/clock.h"
 #include "device/cuda_device.h"
 
 #ifdef NT_HAVE_CUDA_H
@@ -35,13 +36,6 @@ struct nt_cuda_watch {
     nt_nvml_reading latest;
     window now;
 };
-
-static double monotonic_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Idle is a reason for a low clock, but no throttling. */
 static int64_t throttle_of(const nt_nvml_reading *reading)
@@ -98,7 +92,7 @@ static void *watch_loop(void *context)
         nt_nvml_read(watch->device, &reading); /* may take a while: not under the lock */
         pthread_mutex_lock(&watch->lock);
         watch->latest = reading;
-        add_reading(&watch->now, &reading, monotonic_s());
+        add_reading(&watch->now, &reading, nt_now_s());
         if (!watch->seen) {
             watch->seen = true;
             pthread_cond_broadcast(&watch->changed);
@@ -119,7 +113,7 @@ nt_cuda_watch *nt_cuda_watch_start(const char *uuid)
         return NULL;
     nt_cuda_watch *watch = nt_alloc_zero(1, sizeof *watch);
     watch->device = device;
-    watch->now = window_from(monotonic_s());
+    watch->now = window_from(nt_now_s());
     pthread_mutex_init(&watch->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -164,7 +158,7 @@ void nt_cuda_conditions_begin(nt_device *device)
     pthread_mutex_lock(&watch->lock);
     if (!watch->seen)
         wait_until(watch, FIRST_READING_MS);
-    watch->now = window_from(monotonic_s());
+    watch->now = window_from(nt_now_s());
     pthread_mutex_unlock(&watch->lock);
 }
 
@@ -189,7 +183,7 @@ void nt_cuda_conditions_end(nt_device *device, nt_conditions *out)
         return;
     pthread_mutex_lock(&watch->lock);
     window w = watch->now;
-    double length_s = monotonic_s() - w.begin_s;
+    double length_s = nt_now_s() - w.begin_s;
     /* A window between two readings takes the one before it, at most a period old. */
     if (w.count == 0 && watch->seen)
         add_reading(&w, &watch->latest, w.begin_s);

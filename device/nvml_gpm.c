@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/cuda_library.h"
 
@@ -83,13 +83,6 @@ struct nt_gpm {
     request request;
 };
 
-static double monotonic_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static nt_status bind(nt_error *err)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -144,7 +137,7 @@ nt_status nt_gpm_open(nt_nvml_device device, nt_gpm **out, nt_error *err)
         nt_gpm_close(gpm);
         return failed(err, result, "taking the first GPM sample");
     }
-    gpm->older_s = monotonic_s();
+    gpm->older_s = nt_now_s();
     *out = gpm;
     return NT_OK;
 }
@@ -175,7 +168,7 @@ static double value_of(const metric *m, double unit)
 
 nt_status nt_gpm_read(nt_gpm *gpm, nt_gpm_reading *out, nt_error *err)
 {
-    double now_s = monotonic_s();
+    double now_s = nt_now_s();
     for (int i = 0; i < ROWS; i++)
         *slot(out, rows[i].offset) = NAN;
     out->span_s = now_s - gpm->older_s;

@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "device/cuda_library.h"
@@ -39,54 +37,11 @@ static const nt_symbol symbols[] = {
 
 static const char *const loader_names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 
-/* A folder, as a variable that may name its root and a glob pattern below it. Toolkits first: a wheel belongs to some
- * Python program, and may be gone tomorrow. */
-static const struct place {
-    const char *variable;
-    const char *pattern;
-} places[] = {
-    {"CUDA_HOME", "/lib64"},
-    {"CUDA_HOME", "/lib"},
-    {"CUDA_PATH", "/lib64"},
-    {NULL, "/usr/local/cuda/lib64"},
-    {NULL, "/usr/local/cuda*/lib64"},
-    {NULL, "/usr/local/cuda*/lib"},
-    {NULL, "/opt/cuda*/lib64"},
-    {NULL, "/usr/lib/cuda/lib64"},
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"CONDA_PREFIX", "/lib"},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib"},
-    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib"},
-    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib"},
-    {NULL, "/opt/*/lib/python3*/site-packages/nvidia/*/lib"},
-};
-
-static void *open_in_places(const char *soname)
-{
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && library == NULL; i++) {
-        const char *root = places[i].variable != NULL ? getenv(places[i].variable) : "";
-        if (root == NULL || (places[i].variable != NULL && *root == '\0'))
-            continue;
-        char pattern[NT_PATH_BYTES];
-        int length = snprintf(pattern, sizeof pattern, "%s%s/%s", root, places[i].pattern, soname);
-        const char *list[] = {pattern};
-        if (length > 0 && (size_t)length < sizeof pattern)
-            library = nt_library_open_matching(list, 1);
-    }
-    return library;
-}
-
 static nt_status find(nt_nvrtc_api *api, char path[NT_PATH_BYTES], nt_error *err)
 {
     enum { NAMES = sizeof loader_names / sizeof loader_names[0] };
     nt_str why = {0};
-    void *library = nt_library_open("NNTUNE_NVRTC", loader_names, NAMES, &why);
-    const char *chosen = getenv("NNTUNE_NVRTC");
-    bool search = chosen == NULL || *chosen == '\0';
-    for (int i = 0; i < NAMES && library == NULL && search; i++)
-        library = open_in_places(loader_names[i]);
+    void *library = nt_library_find("NNTUNE_NVRTC", loader_names, NAMES, &why);
     if (library == NULL) {
         nt_fail(err, NT_NO_DEVICE, "NVRTC, the run-time compiler for CUDA, was not found: %s", nt_str_text(&why));
         nt_hint(err, "install NVIDIA's CUDA toolkit (12 or 13) or the Python package nvidia-cuda-nvrtc, or name "
@@ -96,10 +51,7 @@ static nt_status find(nt_nvrtc_api *api, char path[NT_PATH_BYTES], nt_error *err
     }
     nt_str_done(&why);
     const char *missing = nt_library_bind(library, api, symbols, sizeof symbols / sizeof symbols[0]);
-    Dl_info where;
-    void *address = dlsym(library, "nvrtcVersion");
-    bool known = address != NULL && dladdr(address, &where) != 0 && where.dli_fname != NULL;
-    nt_copy(path, NT_PATH_BYTES, known ? where.dli_fname : "libnvrtc");
+    nt_library_path(library, "nvrtcVersion", "libnvrtc", path);
     if (missing == NULL)
         return NT_OK;
     nt_fail(err, NT_NO_DEVICE, "%s has no function %s, so it is no NVRTC of CUDA 11.1 or newer", path, missing);

@@ -3,6 +3,7 @@
  * signal alone would reach the driver and not cc1). At the deadline we kill the group ourselves. */
 #include "device/program.h"
 
+#include "core/clock.h"
 #include "core/mem.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_LIMIT = 65536, MAX_ENVIRONMENT = 4096, CANNOT_EXEC = 127 };
@@ -133,19 +133,12 @@ static void prepare_environment(prepared *start)
     start->environment[count] = NULL;
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Reads until the end of output or the deadline; false at the deadline. */
 static bool drain(int fd, double until_s, nt_str *out)
 {
     char part[4096];
     for (;;) {
-        double left_ms = (until_s - now_s()) * 1e3;
+        double left_ms = (until_s - nt_now_s()) * 1e3;
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (left_ms <= 0)
             return false;
@@ -180,7 +173,7 @@ nt_status nt_program_run(const nt_program *program, nt_program_end *out, nt_erro
     start->output = ends[1];
     start->parent = getpid();
     prepare_environment(start);
-    double until_s = now_s() + program->deadline_s;
+    double until_s = nt_now_s() + program->deadline_s;
     pid_t keeper = fork();
     if (keeper == 0)
         keep(start);

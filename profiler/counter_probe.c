@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "device/counter_lock.h"
 #include "device/cuda_device.h"
 #include "device/device.h"
@@ -176,19 +176,12 @@ static void probe_in_child(int ordinal, int fd, nt_counter_probe *out)
 
 /* ---- in the parent ------------------------------------------------------------------------------------------------------ */
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Whole structs alone replace what is known. False when time is up. */
 static bool listen(int fd, double until_s, nt_counter_probe *out)
 {
     nt_counter_probe next;
     size_t have = 0;
-    for (double left_s; (left_s = until_s - now_s()) > 0;) {
+    for (double left_s; (left_s = until_s - nt_now_s()) > 0;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (poll(&wait, 1, (int)(left_s * 1e3) + 1) < 0 && errno != EINTR)
             return true;
@@ -221,7 +214,7 @@ void nt_counter_probe_run(int ordinal, double seconds, nt_counter_probe *out)
         probe_in_child(ordinal, ends[1], out);
     }
     close(ends[1]);
-    bool answered = child > 0 && listen(ends[0], now_s() + seconds, out);
+    bool answered = child > 0 && listen(ends[0], nt_now_s() + seconds, out);
     if (child > 0 && !answered) {
         kill(child, SIGKILL);
         set_untried(&out->ranges, "counting one kernel did not end in time");

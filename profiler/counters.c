@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/cuda_device.h"
 #include "profiler/cupti_range.h"
@@ -42,13 +42,6 @@ typedef struct batch {
         bool counted;
     } owner[RANGES];
 } batch;
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
 
 /* ---- open, close ---- */
 
@@ -244,15 +237,15 @@ static nt_status run_pass(const batch *b, bool wait, size_t *failed, nt_error *e
 static nt_status count_pass(nt_counters *counters, const batch *b, bool *more, size_t *failed, nt_error *err)
 {
     nt_error second;
-    double begin = now_ms();
+    double begin = nt_now_ms();
     nt_status status = nt_cupti_range_start(counters->session, err);
     if (status != NT_OK)
         return status;
-    double started = now_ms();
+    double started = nt_now_ms();
     status = run_pass(b, false, failed, err);
-    double ran = now_ms();
+    double ran = nt_now_ms();
     nt_status stopped = nt_cupti_range_stop(counters->session, more, status == NT_OK ? err : &second);
-    counters->cost.start_stop_ms += started - begin + now_ms() - ran;
+    counters->cost.start_stop_ms += started - begin + nt_now_ms() - ran;
     counters->cost.launch_ms += ran - started;
     return status == NT_OK ? stopped : status;
 }
@@ -262,10 +255,10 @@ static nt_status count_pass(nt_counters *counters, const batch *b, bool *more, s
 static nt_status run_batch(nt_counters *counters, const batch *b, nt_cache_mode cache, size_t *failed, nt_error *err)
 {
     nt_status status = nt_cupti_range_reset(counters->session, err);
-    double begin = now_ms();
+    double begin = nt_now_ms();
     if (status == NT_OK)
         status = run_pass(b, true, failed, err);
-    counters->cost.first_ms += now_ms() - begin;
+    counters->cost.first_ms += nt_now_ms() - begin;
     bool more = true;
     for (int pass = 0; status == NT_OK && more; pass++) {
         if (pass > 2 * counters->plan->passes)
@@ -326,7 +319,7 @@ static nt_status collect_batch(nt_counters *counters, batch *b, nt_cache_mode ca
 {
     size_t ranges = 0, dropped = 0;
     nt_status status = run_batch(counters, b, cache, failed, err);
-    double begin = now_ms();
+    double begin = nt_now_ms();
     if (status == NT_OK)
         status = nt_cupti_range_decode(counters->session, &ranges, &dropped, err);
     if (status != NT_OK)
@@ -341,7 +334,7 @@ static nt_status collect_batch(nt_counters *counters, batch *b, nt_cache_mode ca
         return NT_FAILED;
     }
     status = read_ranges(counters, b, values, err);
-    counters->cost.read_ms += now_ms() - begin;
+    counters->cost.read_ms += nt_now_ms() - begin;
     return status;
 }
 

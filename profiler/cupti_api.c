@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/record.h"
@@ -17,49 +16,6 @@ static const nt_symbol symbols[] = {{"cuptiGetVersion", offsetof(nt_cupti_api, v
 };
 
 static const char *const loader_names[] = {"libcupti.so.13", "libcupti.so.12"};
-
-/* A folder, as a variable that may name its root and a glob pattern below it; toolkits first, as for NVRTC. */
-static const struct place {
-    const char *variable;
-    const char *pattern;
-} places[] = {
-    {"CUDA_HOME", "/lib64"},
-    {"CUDA_HOME", "/lib"},
-    {"CUDA_HOME", "/extras/CUPTI/lib64"},
-    {"CUDA_PATH", "/lib64"},
-    {NULL, "/usr/local/cuda/lib64"},
-    {NULL, "/usr/local/cuda/extras/CUPTI/lib64"},
-    {NULL, "/usr/local/cuda*/lib64"},
-    {NULL, "/usr/local/cuda*/lib"},
-    {NULL, "/usr/local/cuda*/extras/CUPTI/lib64"},
-    {NULL, "/opt/cuda*/lib64"},
-    {NULL, "/opt/cuda*/extras/CUPTI/lib64"},
-    {NULL, "/usr/lib/cuda/lib64"},
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"CONDA_PREFIX", "/lib"},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib"},
-    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib"},
-    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib"},
-    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib"},
-    {NULL, "/opt/*/lib/python3*/site-packages/nvidia/*/lib"},
-    {NULL, "/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib"},
-};
-
-static void *open_in_places(const char *soname)
-{
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && library == NULL; i++) {
-        const char *root = places[i].variable != NULL ? getenv(places[i].variable) : "";
-        if (root == NULL || (places[i].variable != NULL && *root == '\0'))
-            continue;
-        char pattern[NT_PATH_BYTES];
-        int length = snprintf(pattern, sizeof pattern, "%s%s/%s", root, places[i].pattern, soname);
-        const char *list[] = {pattern};
-        if (length > 0 && (size_t)length < sizeof pattern)
-            library = nt_library_open_matching(list, 1);
-    }
-    return library;
-}
 
 /* CUPTI opens its helpers by bare names, which the loader finds only on its path, or among what is open already. */
 static void open_helpers(const char *cupti_path)
@@ -86,20 +42,13 @@ static nt_status find(nt_cupti_api *api, char path[NT_PATH_BYTES], nt_error *err
 {
     enum { NAMES = sizeof loader_names / sizeof loader_names[0] };
     nt_str why = {0};
-    void *library = nt_library_open("NNTUNE_LIBCUPTI", loader_names, NAMES, &why);
-    const char *chosen = getenv("NNTUNE_LIBCUPTI");
-    bool search = chosen == NULL || *chosen == '\0';
-    for (int i = 0; i < NAMES && library == NULL && search; i++)
-        library = open_in_places(loader_names[i]);
+    void *library = nt_library_find("NNTUNE_LIBCUPTI", loader_names, NAMES, &why);
     nt_status status = library != NULL ? NT_OK : not_found(&why, err);
     nt_str_done(&why);
     if (status != NT_OK)
         return status;
     const char *missing = nt_library_bind(library, api, symbols, sizeof symbols / sizeof symbols[0]);
-    Dl_info where;
-    void *address = dlsym(library, "cuptiGetVersion");
-    bool known = address != NULL && dladdr(address, &where) != 0 && where.dli_fname != NULL;
-    nt_copy(path, NT_PATH_BYTES, known ? where.dli_fname : "libcupti");
+    nt_library_path(library, "cuptiGetVersion", "libcupti", path);
     if (missing == NULL) {
         open_helpers(path);
         return NT_OK;

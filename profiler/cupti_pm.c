@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "profiler/cupti_api.h"
 
@@ -41,13 +42,6 @@ struct nt_pm {
 };
 
 #define PARAMS(type, name) CUpti_##type##_Params name = {.structSize = CUpti_##type##_Params_STRUCT_SIZE}
-
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
@@ -172,7 +166,7 @@ nt_status nt_pm_open(int ordinal, nt_pm **out, nt_error *err)
     nt_pm *pm = nt_alloc_zero(1, sizeof *pm);
     pm->api = api;
     pm->credit_s = most_credit_s;
-    pm->decoded_at_s = pm->credited_at_s = now_s(CLOCK_MONOTONIC);
+    pm->decoded_at_s = pm->credited_at_s = nt_now_s();
     pm->offset_s = INFINITY;
     status = plan_for(pm, ordinal, err);
     if (status == NT_OK)
@@ -215,7 +209,7 @@ static void keep_sample(nt_pm *pm, const double *values, uint64_t begin, uint64_
         sample.value[i] = given ? values[i] * pm->plan.metric[i].unit : (double)NAN;
         sample.weight_s[i] = given ? sample.end_s - sample.begin_s : 0;
     }
-    pm->offset_s = fmin(pm->offset_s, now_s(CLOCK_MONOTONIC) - sample.end_s);
+    pm->offset_s = fmin(pm->offset_s, nt_now_s() - sample.end_s);
     nt_pm_queue_push(&pm->queue, &sample);
 }
 
@@ -292,7 +286,7 @@ static nt_status fetch(nt_pm *pm, nt_error *err)
 
 static bool may_fetch(nt_pm *pm)
 {
-    double now = now_s(CLOCK_MONOTONIC);
+    double now = nt_now_s();
     pm->credit_s = fmin(pm->credit_s + decode_share * (now - pm->credited_at_s), most_credit_s);
     pm->credited_at_s = now;
     if (pm->credit_s <= 0 && now - pm->decoded_at_s < longest_pause_s)
@@ -306,9 +300,9 @@ nt_status nt_pm_decode(nt_pm *pm, nt_error *err)
 {
     if (!may_fetch(pm))
         return NT_OK;
-    double begin_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    double begin_s = nt_cpu_s();
     nt_status status = fetch(pm, err);
-    pm->credit_s -= now_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
+    pm->credit_s -= nt_cpu_s() - begin_s;
     return status;
 }
 
@@ -321,7 +315,7 @@ void nt_pm_take(nt_pm *pm, double window_s, nt_pm_average *out)
     memcpy(out->value, sample.value, sizeof out->value);
     out->samples = sample.samples;
     out->span_s = sample.end_s - sample.begin_s;
-    double lag_s = now_s(CLOCK_MONOTONIC) - (sample.end_s + pm->offset_s);
+    double lag_s = nt_now_s() - (sample.end_s + pm->offset_s);
     out->lag_s = sample.samples > 0 ? fmax(lag_s, 0) : (double)NAN;
     out->rejected = pm->rejected;
     out->lost = pm->lost;

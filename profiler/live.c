@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/counter_lock.h"
 
@@ -88,13 +89,6 @@ static nt_status open_wanted(nt_live *live, int wanted, nt_error *err)
     return wanted == NT_LIVE_PM ? open_pm(live, err) : open_source(live, (nt_live_kind)wanted, err);
 }
 
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 nt_status nt_live_open(const nt_device_info *device, int wanted, nt_live **out, nt_error *err)
 {
     nt_live *live = nt_alloc_zero(1, sizeof *live);
@@ -110,7 +104,7 @@ nt_status nt_live_open(const nt_device_info *device, int wanted, nt_live **out, 
     if (!needs_base || live->base.ops->open(device, &live->base.source, NULL) != NT_OK)
         live->base.ops = NULL;
     nt_live_frame_init(&live->base_frame);
-    live->last_s = now_s(CLOCK_MONOTONIC);
+    live->last_s = nt_now_s();
     *out = live;
     return NT_OK;
 }
@@ -145,15 +139,15 @@ static nt_status give_way(nt_live *live, nt_error *err)
     nt_str_addf(&live->note, "%s: pm gave the counters back and waits until it ends",
                 err != NULL && err->what[0] != '\0' ? err->what : "a sweep wants the device");
     live->waits_for_pm = true;
-    live->retry_at_s = now_s(CLOCK_MONOTONIC) + retry_s;
+    live->retry_at_s = nt_now_s() + retry_s;
     return open_holding_nothing(live, err);
 }
 
 static void try_pm_again(nt_live *live)
 {
-    if (now_s(CLOCK_MONOTONIC) < live->retry_at_s || nt_device_is_swept(live->device.uuid, NULL))
+    if (nt_now_s() < live->retry_at_s || nt_device_is_swept(live->device.uuid, NULL))
         return;
-    live->retry_at_s = now_s(CLOCK_MONOTONIC) + retry_s;
+    live->retry_at_s = nt_now_s() + retry_s;
     if (open_source(live, NT_LIVE_PM, NULL) != NT_OK)
         return;
     live->waits_for_pm = false;
@@ -203,7 +197,7 @@ nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const v
     for (int i = 0; i < count; i++)
         span_s = fmax(span_s, lives[i]->main.ops->shortest_s);
     double until_s = lives[0]->last_s + span_s;
-    while ((left_s = until_s - now_s(CLOCK_MONOTONIC)) > 0) {
+    while ((left_s = until_s - nt_now_s()) > 0) {
         if (stop != NULL && *stop)
             return NT_TIMED_OUT;
         sleep_s(fmin(left_s, step_s));
@@ -216,7 +210,7 @@ nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const v
 
 nt_status nt_live_read(nt_live *live, nt_live_frame *out, nt_error *err)
 {
-    double begin = now_s(CLOCK_MONOTONIC);
+    double begin = nt_now_s();
     if (live->base.ops != NULL && begin - live->base_at_s >= base_every_s) {
         nt_live_frame_init(&live->base_frame);
         live->base.ops->read(live->base.source, &live->base_frame, NULL);
@@ -224,8 +218,8 @@ nt_status nt_live_read(nt_live *live, nt_live_frame *out, nt_error *err)
     }
     *out = live->base_frame;
     nt_status status = live->main.ops->read(live->main.source, out, err);
-    double now = now_s(CLOCK_MONOTONIC);
-    out->unix_s = now_s(CLOCK_REALTIME) - (isnan(out->lag_s) ? 0 : out->lag_s);
+    double now = nt_now_s();
+    out->unix_s = nt_unix_s() - (isnan(out->lag_s) ? 0 : out->lag_s);
     if (isnan(out->span_s))
         out->span_s = now - live->last_s;
     live->last_s = now;

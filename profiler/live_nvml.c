@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/nvml.h"
 #include "device/nvml_gpm.h"
@@ -30,9 +31,7 @@ struct nt_live_source {
 
 static bool is_due(double *last_s, double every_s)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now_s = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    double now_s = nt_now_s();
     bool due = now_s - *last_s >= every_s * 0.95; /* a frame may come a little early */
     *last_s = due ? now_s : *last_s;
     return due;

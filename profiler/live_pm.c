@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "device/counter_lock.h"
 #include "profiler/cupti_pm.h"
@@ -16,13 +16,6 @@ struct nt_live_source {
     nt_pm *pm;
     double taken_at_s;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void let_go(nt_live_source *source)
 {
@@ -40,7 +33,7 @@ static nt_status open_pm(const nt_device_info *device, nt_live_source **out, nt_
     if (status == NT_OK)
         status = nt_pm_open(device->ordinal, &source->pm, err);
     if (status == NT_OK) {
-        source->taken_at_s = now_s();
+        source->taken_at_s = nt_now_s();
         *out = source;
         return NT_OK;
     }
@@ -89,7 +82,7 @@ static nt_status read_pm(nt_live_source *source, nt_live_frame *frame, nt_error 
     if (status != NT_OK)
         return status;
     const nt_pm_plan *plan = nt_pm_plan_of(source->pm);
-    double read_at_s = now_s();
+    double read_at_s = nt_now_s();
     nt_pm_take(source->pm, read_at_s - source->taken_at_s, &now);
     source->taken_at_s = read_at_s;
     for (int i = 0; i < plan->count; i++)

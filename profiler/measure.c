@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 
 enum { FIRST_SAMPLES = 6, MOST_SAMPLES = 4096 };
@@ -20,13 +21,6 @@ typedef struct collection {
     double *ns, *mhz;
     size_t count, capacity;
 } collection;
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 int64_t nt_measure_launches(double sample_ns, double t_ns)
 {
@@ -116,7 +110,7 @@ static bool settled(const nt_interval *time, const nt_measure_options *options, 
 static nt_status sample_until_settled(const nt_target *target, const nt_measure_options *options, int64_t launches,
                                       collection *all, nt_measurement *out, nt_error *err)
 {
-    double end = now_s() + options->cap_s;
+    double end = nt_now_s() + options->cap_s;
     size_t batch = FIRST_SAMPLES;
     for (;;) {
         nt_status status = collect(all, target, launches, batch, err);
@@ -126,13 +120,13 @@ static nt_status sample_until_settled(const nt_target *target, const nt_measure_
         out->retaken += drop_throttled(all, allowed > out->retaken ? allowed - out->retaken : 0);
         out->time = nt_median_interval(all->ns, all->count, confidence);
         bool enough = all->count >= FIRST_SAMPLES && settled(&out->time, options, &out->converged);
-        bool spent = all->count >= FIRST_SAMPLES && (now_s() >= end || all->count >= MOST_SAMPLES);
+        bool spent = all->count >= FIRST_SAMPLES && (nt_now_s() >= end || all->count >= MOST_SAMPLES);
         if (enough || spent)
             return NT_OK;
         batch = all->count < FIRST_SAMPLES ? FIRST_SAMPLES - all->count : all->count / 2 < 4 ? 4 : all->count / 2;
         /* A slow plan takes few samples at a time, so that the cap is not overrun by a whole batch. */
         double per_sample_s = out->time.median * (double)launches * 1e-9;
-        double fits = (end - now_s()) / (per_sample_s > 0 ? per_sample_s : 1e-4);
+        double fits = (end - nt_now_s()) / (per_sample_s > 0 ? per_sample_s : 1e-4);
         if (fits < (double)batch)
             batch = fits < 1 ? 1 : (size_t)fits;
     }

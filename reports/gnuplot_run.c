@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "reports/gnuplot.h"
 
 enum { LIMIT_S = 60, MOST_ARGUMENTS = 8, NO_PROGRAM = 127 };
@@ -26,13 +26,6 @@ static void child(const char *folder, const char *const *arguments, const int ou
     _exit(NO_PROGRAM);
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* False at the end of the stream. */
 static bool take(int fd, nt_str *into)
 {
@@ -48,9 +41,9 @@ static bool drain(int out_fd, int error_fd, nt_str *out, nt_str *errors)
 {
     struct pollfd fds[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = error_fd, .events = POLLIN}};
     nt_str *into[2] = {out, errors};
-    double end_s = now_s() + LIMIT_S;
+    double end_s = nt_now_s() + LIMIT_S;
     while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-        int left_ms = (int)((end_s - now_s()) * 1e3);
+        int left_ms = (int)((end_s - nt_now_s()) * 1e3);
         if (left_ms <= 0)
             return false;
         if (poll(fds, 2, left_ms) <= 0)

@@ -5,21 +5,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/random.h"
 #include "core/stats.h"
 #include "tests/unit/db_fixture.h"
 
 static const double BEST_BAR_S = 0.3, PUT_BAR_US = 150, MEMORY_BAR_MIB = 200;
 enum { PROBLEMS = 48, RUNS = 25, SINGLE_PUTS = 20000 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static double peak_mib(void)
 {
@@ -61,7 +54,7 @@ static void fill(const char *path, int trials)
     nt_error err = {0};
     nt_sink *sink;
     nt_random random = nt_random_seed(1, 1);
-    double start_s = now_s();
+    double start_s = nt_now_s();
     int per_problem = trials / (RUNS * PROBLEMS) + 1, stored = 0;
     must(nt_db_sink_open(path, &sink, &err), &err);
     must(nt_db_sink_batch(sink, 10000, &err), &err);
@@ -77,7 +70,7 @@ static void fill(const char *path, int trials)
         nt_run_done(&run);
     }
     nt_sink_close(sink);
-    printf("made %d trials in %.1f s\n", stored, now_s() - start_s);
+    printf("made %d trials in %.1f s\n", stored, nt_now_s() - start_s);
 }
 
 /* One commit a result, on top of what is there. The median is judged: on a busy machine the mean is about the others.
@@ -93,9 +86,9 @@ static bool time_puts(const char *path)
     fixture_run(&run, 0, "{\"single\":1}");
     must(sink->begin_run(sink, &run, &err), &err);
     for (int i = 0; i < SINGLE_PUTS; i++) {
-        double start_s = now_s();
+        double start_s = nt_now_s();
         must(put_one(sink, &random, i % PROBLEMS, i / PROBLEMS, &err), &err);
-        took_us[i] = (now_s() - start_s) * 1e6;
+        took_us[i] = (nt_now_s() - start_s) * 1e6;
         sum_us += took_us[i];
     }
     double median_us = nt_median(took_us, SINGLE_PUTS);
@@ -120,11 +113,11 @@ static bool time_best(const char *path)
     nt_error err = {0};
     nt_reader *reader;
     int rows = 0;
-    double start_s = now_s();
+    double start_s = nt_now_s();
     must(nt_db_reader_open(path, &reader, &err), &err);
     must(reader->best(reader, NULL, NULL, count_row, &rows, &err), &err);
     reader->close(reader);
-    double took_s = now_s() - start_s;
+    double took_s = nt_now_s() - start_s;
     bool good = took_s < BEST_BAR_S && rows == 4 * PROBLEMS;
     printf("best, %d rows            %8.4f s    bar %.1f s    %s\n", rows, took_s, BEST_BAR_S, good ? "ok" : "SHORT");
     return good;

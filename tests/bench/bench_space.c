@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "autotune/space.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/random.h"
 
@@ -108,13 +108,6 @@ static const subject subjects[] = {
     {{.name = "pnpoly", TABLE(pnpoly_params, no_constraints)}, 4092, 0.2},
 };
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static double peak_mb(void)
 {
     struct rusage usage;
@@ -145,9 +138,9 @@ static bool recorded_spaces(void)
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         double best = 1e9;
         for (int repeat = 0; repeat < 21; repeat++) {
-            double begin = now_ms();
+            double begin = nt_now_ms();
             nt_space *space = build(&subjects[i].kernel);
-            double took = now_ms() - begin;
+            double took = nt_now_ms() - begin;
             best = took < best ? took : best;
             if (nt_space_size(space) != subjects[i].legal) {
                 printf("%s: %llu legal, %llu expected\n", subjects[i].kernel.name,
@@ -181,7 +174,7 @@ static bool chain(void)
         params[p] = (nt_param){.name = names[p], .ints = listed, .count = LONG_VALUES};
     }
     nt_kernel kernel = {.name = "chain", TABLE(params, constraints)};
-    double begin = now_ms(), memory = peak_mb();
+    double begin = nt_now_ms(), memory = peak_mb();
     nt_space *space = build(&kernel);
     nt_random random = nt_random_seed(1, 1);
     bool round = true;
@@ -191,7 +184,7 @@ static bool chain(void)
         nt_space_config(space, index, &config);
         round = round && nt_space_index(space, &config, &back) && back == index;
     }
-    double took = now_ms() - begin;
+    double took = nt_now_ms() - begin;
     printf("chain: %.0f combinations, %llu legal, 10,000 drawn and found again: %s\n", (double)nt_space_total(space),
            (unsigned long long)nt_space_size(space), round ? "yes" : "NO");
     nt_space_free(space);
@@ -211,9 +204,9 @@ static bool cube(void)
     for (int p = 0; p < CUBE_AXES; p++)
         params[p] = (nt_param){.name = names[p], .ints = listed, .count = LONG_VALUES};
     nt_kernel kernel = {.name = "cube", TABLE(params, constraints)};
-    double begin = now_ms(), memory = peak_mb();
+    double begin = nt_now_ms(), memory = peak_mb();
     nt_space *space = build(&kernel);
-    printf("cube: %llu legal in %.0f ms\n", (unsigned long long)nt_space_size(space), now_ms() - begin);
+    printf("cube: %llu legal in %.0f ms\n", (unsigned long long)nt_space_size(space), nt_now_ms() - begin);
     nt_space_free(space);
     return judge("10,000,000 legal configurations indexed", peak_mb() - memory, 300, "MB");
 }

@@ -4,9 +4,9 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/paths.h"
 #include "core/stats.h"
 #include "tests/bench/deploy_fixture.h"
@@ -17,13 +17,6 @@ typedef struct keys {
     nntune_query query[KEYS];
     int64_t size[KEYS][FIXTURE_DIMS];
 } keys;
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static unsigned next_random(unsigned *state)
 {
@@ -64,10 +57,10 @@ static bool time_lookups(const nntune_table *table, const keys *k, form which, d
     *count = 0;
     for (int round = -2; round < ROUNDS; round++)
         for (int i = 0; i < KEYS; i += GROUP) {
-            double begin = now_ns();
+            double begin = nt_now_ns();
             for (int j = 0; j < GROUP; j++)
                 ok = nntune_lookup(table, &k->query[i + j], &result) == NNTUNE_OK && ok;
-            double each = (now_ns() - begin) / GROUP;
+            double each = (nt_now_ns() - begin) / GROUP;
             ok = ok && right(&result, which);
             if (round >= 0)
                 ns[(*count)++] = each;
@@ -141,9 +134,9 @@ static bool bench_header(const nt_deploy *table, const char *folder)
     written = written && nt_write_file(path, program, sizeof program - 1, NULL) == NT_OK;
     snprintf(command, sizeof command, "${CC:-cc} -O2 -Wall -Wextra -Werror -o %s/conv %s && %s/conv", folder, path,
              folder);
-    double begin = now_ns();
+    double begin = nt_now_ns();
     bool ok = written && system(command) == 0;
-    double seconds = (now_ns() - begin) / 1e9;
+    double seconds = (nt_now_ns() - begin) / 1e9;
     printf("%-22s %7.3f s, %zu KB of C  bar 1 s  %s\n", "C header compiles", seconds, text.length / 1000,
            ok && seconds < 1 ? "met" : "MISSED");
     nt_str_done(&text);

@@ -2,12 +2,12 @@
 #ifndef BENCH_SUBJECT_H
 #define BENCH_SUBJECT_H
 
+#include "core/clock.h"
 #include "core/stats.h"
 #include "tests/unit/cpu_run.h"
 
 #include <dnnl.h>
 #include <math.h>
-#include <time.h>
 
 #define SAMPLE_S 0.002
 
@@ -26,19 +26,12 @@ struct subject {
     dnnl_exec_arg_t arg[3];
 };
 
-static inline double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static inline double sample_s(subject *s)
 {
-    double begin = now_s();
+    double begin = nt_now_s();
     for (double i = 0; i < s->launches; i++)
         s->run(s);
-    return (now_s() - begin) / s->launches;
+    return (nt_now_s() - begin) / s->launches;
 }
 
 static inline void calibrate(subject *s)

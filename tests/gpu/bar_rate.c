@@ -11,6 +11,7 @@
 #include "autotune/pool.h"
 #include "autotune/strategy.h"
 #include "autotune/sweep.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/str.h"
@@ -110,13 +111,13 @@ static nt_status compile_all(int children, const source_list *list, pool_run *ou
     nt_pool *pool = nt_pool_open(children);
     nt_status status = NT_OK;
     int next = 0;
-    *out = (pool_run){.done_s = {judge_now_s()}};
+    *out = (pool_run){.done_s = {nt_now_s()}};
     while (status == NT_OK && out->done < list->count) {
         for (; status == NT_OK && next < list->count && nt_pool_idle(pool) > 0; next++) {
             nt_compile_request request = request_of(list, next);
             status = nt_pool_submit(pool, (uint64_t)next, &request, err);
             if (next + 1 == list->count) {
-                out->full_s = judge_now_s() - out->done_s[0];
+                out->full_s = nt_now_s() - out->done_s[0];
                 out->done_while_full = out->done;
             }
         }
@@ -124,7 +125,7 @@ static nt_status compile_all(int children, const source_list *list, pool_run *ou
             wait_for(pool);
         nt_pool_result result;
         while (nt_pool_take(pool, &result)) {
-            out->done_s[++out->done] = judge_now_s();
+            out->done_s[++out->done] = nt_now_s();
             out->failed += result.status != NT_OK;
         }
     }

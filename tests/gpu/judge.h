@@ -57,7 +57,6 @@ bool judge_report(judge *j, const char *commit, const char *explanations); /* re
 
 /* ---- watch.c: commands and files ------------------------------------------------------------------------------------ */
 
-double judge_now_s(void);
 char *judge_path(const judge *j, const char *name); /* OUT/name; caller frees */
 void judge_remove(const char *path);                /* a folder with all it holds, or a file */
 void judge_cache(const judge *j, const char *name); /* children and this process compile into OUT/name */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/clock.h"
 #include "tests/gpu/bars.h"
 
 const judge_bar judge_bars[] = {
@@ -65,10 +66,10 @@ static int run_bar(judge *j, const judge_bar *bar)
     if (j->figures == NULL || j->detail == NULL)
         return 2;
     printf("%s: %s\n", bar->name, bar->summary);
-    double begin = judge_now_s();
+    double begin = nt_now_s();
     judge_cache(j, "cache");
     bar->run(j);
-    printf("%s: %d figures, %d short, %.1f s\n", bar->name, j->count, j->short_count, judge_now_s() - begin);
+    printf("%s: %d figures, %d short, %.1f s\n", bar->name, j->count, j->short_count, nt_now_s() - begin);
     fclose(j->figures);
     fclose(j->detail);
     return j->short_count > 0;

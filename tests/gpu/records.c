@@ -60,21 +60,6 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     free(buffer);
 }
 
-static void *open_library(nt_str *why)
-{
-    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-    static const char *const places[] = {
-        "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so.1?",
-        "/usr/local/cuda*/lib64/libcupti.so.1?",
-        "/usr/local/cuda*/lib/libcupti.so.1?",
-        "/opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib/libcupti.so.1?",
-        "/opt/*/lib/python3*/site-packages/nvidia/*/lib/libcupti.so.1?",
-        "/usr/*/lib/python3*/*-packages/nvidia/*/lib/libcupti.so.1?",
-    };
-    void *library = nt_library_open("NNTUNE_LIBCUPTI", names, 3, why);
-    return library != NULL ? library : nt_library_open_matching(places, sizeof places / sizeof places[0]);
-}
-
 nt_status records_open(nt_error *err)
 {
     static const nt_symbol symbols[] = {
@@ -83,8 +68,9 @@ nt_status records_open(nt_error *err)
         {"cuptiActivityFlushAll", offsetof(__typeof__(cupti), flush), false},
         {"cuptiActivityGetNextRecord", offsetof(__typeof__(cupti), next), false},
     };
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
     nt_str why = {0};
-    void *library = open_library(&why);
+    void *library = nt_library_find("NNTUNE_LIBCUPTI", names, 3, &why);
     const char *absent = library != NULL ? nt_library_bind(library, &cupti, symbols, 4) : "the library itself";
     if (absent != NULL) {
         nt_fail(err, NT_NO_DEVICE, "CUPTI cannot be used, %s is not there (%s)", absent, nt_str_text(&why));

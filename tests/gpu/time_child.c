@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/str.h"
 #include "tests/gpu/bars.h"
 #include "tests/gpu/records.h"
@@ -63,7 +64,7 @@ static nt_status measure(bench *b, const nt_loaded *loaded, bool records, nt_mea
         if (!records || records_count(kernel) > 0)
             break;
     }
-    b->worker.last_work_s = judge_now_s();
+    b->worker.last_work_s = nt_now_s();
     return status;
 }
 

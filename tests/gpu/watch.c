@@ -14,17 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/str.h"
 #include "tests/gpu/judge.h"
-
-double judge_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 char *judge_path(const judge *j, const char *name)
 {
@@ -82,7 +76,7 @@ int judge_run(judge *j, const char *const *argv, pid_t *pid, judge_line_fn *each
     char *line = NULL;
     size_t capacity = 0;
     while (*pid > 0 && getline(&line, &capacity, from) > 0)
-        each(context, line, judge_now_s());
+        each(context, line, nt_now_s());
     free(line);
     fclose(from);
     if (*pid < 0 || waitpid(*pid, &status, 0) < 0)
@@ -226,9 +220,9 @@ bool judge_watch(judge *j, const char *db, const char *const *words, judge_sweep
     for (int i = 0; words[i] != NULL && count < MOST - 1; i++)
         argv[count++] = words[i];
     *out = (judge_sweep){.worker_cpu_s = {NAN, NAN}};
-    double begin = judge_now_s();
+    double begin = nt_now_s();
     out->exit_code = judge_run(j, argv, &out->pid, sweep_line, out);
-    out->wall_s = judge_now_s() - begin;
+    out->wall_s = nt_now_s() - begin;
     stop_looking(out);
     free(path);
     if (out->exit_code == 0 && out->summary != NULL)

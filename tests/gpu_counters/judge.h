@@ -47,6 +47,5 @@ int judge_worker(int argc, char **argv);  /* worker.c: 500 configurations throug
 int judge_compare(int argc, char **argv); /* compare.c: our values against ncu's */
 
 int judge_fail(const char *doing, const nt_error *err);
-double judge_now_ms(void);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "device/cuda_device.h"
 #include "profiler/cupti_api.h"
 #include "profiler/cupti_range.h"
@@ -37,23 +37,16 @@ int judge_fail(const char *doing, const nt_error *err)
     return 1;
 }
 
-double judge_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
 static nt_counters *open_counters(bench *b, const char *const *names, size_t count)
 {
     nt_error err = {0};
     nt_counters *counters = NULL;
-    double begin = judge_now_ms();
+    double begin = nt_now_ms();
     if (nt_counters_open(b->ops, b->device, names, count, 0, &counters, &err) != NT_OK)
         judge_fail("opening the counters", &err);
     else
         fprintf(stderr, "chip %s: %zu metrics, %d passes, opened in %.1f ms\n", nt_counters_plan(counters)->chip,
-                nt_counters_count(counters), nt_counters_passes(counters), judge_now_ms() - begin);
+                nt_counters_count(counters), nt_counters_passes(counters), nt_now_ms() - begin);
     return counters;
 }
 
@@ -70,10 +63,10 @@ static int count(int argc, char **argv)
         size_t n = (size_t)atoi(argv[i]) < MOST ? (size_t)atoi(argv[i]) : MOST;
         for (size_t k = 0; k < n; k++)
             targets[k] = bench_target(&b, &b.subject[SMALL]);
-        double begin = judge_now_ms();
+        double begin = nt_now_ms();
         if (nt_counters_collect(counters, targets, n, NT_COLD, values, NULL, &err) != NT_OK)
             return judge_fail("counting", &err);
-        printf("ours %zu launches %.1f ms; first: %.4g ns, occupancy %.4g %%\n", n, judge_now_ms() - begin, values[5],
+        printf("ours %zu launches %.1f ms; first: %.4g ns, occupancy %.4g %%\n", n, nt_now_ms() - begin, values[5],
                values[7]);
     }
     if (counters != NULL) {
@@ -188,24 +181,24 @@ static int steps(int argc, char **argv)
         return 1;
     nt_cuda_native(b.device, &handle, &context);
     nt_cupti_target target = {0, handle, context};
-    double at[10] = {judge_now_ms()};
+    double at[10] = {nt_now_ms()};
     nt_status status = nt_cupti_api_get(&api, NULL, &err);
-    at[1] = judge_now_ms();
+    at[1] = nt_now_ms();
     status = status == NT_OK ? nt_cupti_range_probe(&target, chip, &err) : status;
-    at[2] = judge_now_ms();
-    at[3] = judge_now_ms();
+    at[2] = nt_now_ms();
+    at[3] = nt_now_ms();
     status = status == NT_OK ? nt_metric_plan_open(NT_CUPTI_RANGES, chip, NULL, names, 1, 0, &plan, &err) : status;
-    at[4] = judge_now_ms();
+    at[4] = nt_now_ms();
     status = status == NT_OK ? nt_cupti_range_open(&target, plan, 128, &session, &err) : status;
-    at[5] = judge_now_ms();
+    at[5] = nt_now_ms();
     status = status == NT_OK ? nt_cupti_range_start(session, &err) : status;
-    at[6] = judge_now_ms();
+    at[6] = nt_now_ms();
     status = status == NT_OK ? nt_cupti_range_stop(session, &more, &err) : status;
-    at[7] = judge_now_ms();
+    at[7] = nt_now_ms();
     nt_cupti_range_close(session);
-    at[8] = judge_now_ms();
+    at[8] = nt_now_ms();
     status = status == NT_OK ? nt_cupti_range_available(&target, &available, &err) : status;
-    at[9] = judge_now_ms();
+    at[9] = nt_now_ms();
     printf("steps (ms): library %.1f, probe %.1f, availability %.1f (%zu bytes), plan %.1f, session %.1f, first start "
            "%.1f, "
            "stop %.1f\n",

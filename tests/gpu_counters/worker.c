@@ -10,6 +10,7 @@
 
 #include "autotune/child.h"
 #include "autotune/space.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/occupancy.h"
@@ -119,11 +120,11 @@ static json_t *ask(nt_child *child, json_t *request, double *ms)
 {
     nt_error err = {0};
     json_t *reply = NULL;
-    double begin = judge_now_ms();
+    double begin = nt_now_ms();
     nt_status status = nt_channel_send(&child->channel, request, &err);
     if (status == NT_OK)
         status = nt_channel_receive(&child->channel, 120000, &reply, &err);
-    *ms = judge_now_ms() - begin;
+    *ms = nt_now_ms() - begin;
     if (status != NT_OK)
         judge_fail("asking the counter worker", &err);
     else if (json_integer_value(json_object_get(reply, "status")) != 0)
@@ -177,7 +178,7 @@ static int measure(field *f)
     tally t = {0};
     double open_ms, problem_ms, first_ms, rest_ms;
     size_t first = f->count < BATCH ? f->count : BATCH, rest = f->count - first;
-    double begin = judge_now_ms();
+    double begin = nt_now_ms();
     if (nt_child_start(&child, "--counter-worker", "cuda:0", false, &err) != NT_OK)
         return judge_fail("starting the counter worker", &err);
     json_t *opened = ask(&child, json_pack("{s:s, s:[s]}", "op", "open", "metrics", "t1"), &open_ms);
@@ -187,7 +188,7 @@ static int measure(field *f)
                           &problem_ms);
     json_t *one = ask(&child, items_of(f, 0, first), &first_ms);
     json_t *two = ask(&child, items_of(f, first, rest), &rest_ms);
-    double total_ms = judge_now_ms() - begin;
+    double total_ms = nt_now_ms() - begin;
     check(f, one, &t);
     check(f, two, &t);
     double each = rest_ms / (double)(rest > 0 ? rest : 1), once = total_ms - each * (double)f->count;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/paths.h"
 
 static char scratch_folder[64];
@@ -65,13 +66,6 @@ static inline void scratch_script(const char *text)
     setenv("NNTUNE_EXE", path, 1);
 }
 
-static inline double scratch_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static inline void scratch_sleep(double seconds)
 {
     struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
@@ -95,8 +89,8 @@ static inline bool scratch_runs(pid_t pid)
 
 static inline bool scratch_gone_within(pid_t pid, double seconds)
 {
-    double end = scratch_now_s() + seconds;
-    while (scratch_runs(pid) && scratch_now_s() < end)
+    double end = nt_now_s() + seconds;
+    while (scratch_runs(pid) && nt_now_s() < end)
         scratch_sleep(0.01);
     return !scratch_runs(pid);
 }

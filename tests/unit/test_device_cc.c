@@ -1,5 +1,6 @@
 /* test_device_cc.c: the system's C compiler through nt_compile: code that works, code that does not, and code that
  * would never end or eat all memory. */
+#include "core/clock.h"
 #include "device/cc.h"
 #include "device/program.h"
 
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -60,13 +60,6 @@ static nt_compile_request request_of(const char *source, const char *options)
     return (nt_compile_request){NT_DEVICE_CPU, "sample", source, options, "x86-64", "some compiler", "", 60};
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Processes whose command line names the cache folder of this test. */
 static int compilers_alive(void)
 {
@@ -88,8 +81,8 @@ static int compilers_alive(void)
 
 static void wait_for_none_alive(double patience_s)
 {
-    double until = now_s() + patience_s;
-    while (compilers_alive() > 0 && now_s() < until)
+    double until = nt_now_s() + patience_s;
+    while (compilers_alive() > 0 && nt_now_s() < until)
         usleep(20000);
     assert_int_equal(compilers_alive(), 0);
 }
@@ -209,9 +202,9 @@ static void test_deadline_kills_all(void **state)
     char *source = endless_source(), scratch[64];
     nt_compile_request request = request_of(source, "");
     request.deadline_s = 0.5;
-    double begin = now_s();
+    double begin = nt_now_s();
     assert_int_equal(nt_compile(&request, &artefact, &err), NT_TIMED_OUT);
-    assert_true(now_s() - begin < 20);
+    assert_true(nt_now_s() - begin < 20);
     wait_for_none_alive(1); /* less than the limit of processor time would take */
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
@@ -232,8 +225,8 @@ static void test_compiler_dies_with_us(void **state)
         nt_compile(&request, &artefact, NULL);
         _exit(0);
     }
-    double until = now_s() + 20;
-    while (compilers_alive() < 2 && now_s() < until) /* the driver and the compiler proper */
+    double until = nt_now_s() + 20;
+    while (compilers_alive() < 2 && nt_now_s() < until) /* the driver and the compiler proper */
         usleep(20000);
     assert_true(compilers_alive() >= 2);
     kill(child, SIGKILL);
