@@ -197,6 +197,22 @@ static nt_status shapes_of(const nt_sweep_options *o, const nt_layer *layer, nt_
     return NT_OK;
 }
 
+/* Those of the device's usual precisions that a chosen kernel of the layer has; all of them where none is. */
+static void default_precisions(nt_sweep_options *o)
+{
+    unsigned served = 0;
+    for (int i = 0; i < nt_kernel_count; i++)
+        if (of_layer(o, nt_kernels[i]) && meant(o, nt_kernels[i]))
+            served |= nt_kernels[i]->precisions;
+    for (int i = 0; i < defaults[o->device].precision_count; i++)
+        if (served & NT_BIT(defaults[o->device].precision[i]))
+            o->precision[o->precision_count++] = defaults[o->device].precision[i];
+    if (o->precision_count > 0)
+        return;
+    o->precision_count = defaults[o->device].precision_count;
+    memcpy(o->precision, defaults[o->device].precision, sizeof o->precision);
+}
+
 static nt_sweep_options with_defaults(const nt_sweep_options *options)
 {
     nt_sweep_options o = *options;
@@ -204,10 +220,8 @@ static nt_sweep_options with_defaults(const nt_sweep_options *options)
         o.batch_count = 2;
         memcpy(o.batch, defaults[o.device].batch, sizeof defaults[0].batch);
     }
-    if (o.precision_count == 0) {
-        o.precision_count = defaults[o.device].precision_count;
-        memcpy(o.precision, defaults[o.device].precision, sizeof o.precision);
-    }
+    if (o.precision_count == 0)
+        default_precisions(&o);
     if (o.layout_count == 0) {
         o.layout_count = 1;
         o.layout[0] = NT_NHWC;

@@ -26,14 +26,16 @@ static double largest_magnitude(const float *values, size_t n)
     return largest > 0 ? largest : 1;
 }
 
-/* Symmetric int8: one scale for the input, one per output channel for the weight. */
+/* Symmetric int8: one scale for the input, one per output channel for the weight; without a weight the output has the
+ * scale of the input. */
 static void make_scales(const nt_extents *extents, const float *in, const float *weight, float *in_scale,
                         float *weight_scale)
 {
     *in_scale = (float)(largest_magnitude(in, (size_t)extents->in) / 127);
     size_t per_channel = (size_t)(extents->weight / extents->out_channels);
     for (int64_t k = 0; k < extents->out_channels; k++)
-        weight_scale[k] = (float)(largest_magnitude(weight + (size_t)k * per_channel, per_channel) / 127);
+        weight_scale[k] =
+            per_channel > 0 ? (float)(largest_magnitude(weight + (size_t)k * per_channel, per_channel) / 127) : 1;
 }
 
 /* Packs fp32 values into the problem's type, uploads them and replaces the values by what stands in memory. */

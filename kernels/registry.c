@@ -1,31 +1,39 @@
-/* registry.c: every layer and every kernel. Adding one is a line here; a user's own are added while the program runs. */
+/* registry.c: every layer and every kernel. Adding one is a line here; a user's own are added at run time. */
 #include "kernels/kernel.h"
 
 #include <string.h>
 
-extern const nt_layer nt_layer_conv3x3;
+/* X(layer): the row nt_layer_<layer>. Layers are listed in this order. */
+/* clang-format off */
+#define LAYER_ROWS(X) \
+    X(conv3x3)
+/* clang-format on */
 
-enum { LAYERS = 1, KERNELS = 8, MOST_ADDED = 8 };
+/* X(layer_device_kernel): the row nt_kernel_<..>; rows of a layer and device are swept in this order. */
+#define KERNEL_ROWS(X)      \
+    X(conv3x3_cpu_direct)   \
+    X(conv3x3_cpu_im2col)   \
+    X(conv3x3_cpu_winograd) \
+    X(conv3x3_cuda_direct)  \
+    X(conv3x3_cuda_igemm)   \
+    X(conv3x3_cuda_wgmma)   \
+    X(conv3x3_cuda_fault)   \
+    X(conv3x3_fake)
 
-const nt_layer *nt_layers[LAYERS + MOST_ADDED] = {&nt_layer_conv3x3};
+#define LAYER_EXTERN(name)   extern const nt_layer nt_layer_##name;
+#define KERNEL_EXTERN(name)  extern const nt_kernel nt_kernel_##name;
+#define LAYER_ADDRESS(name)  &nt_layer_##name,
+#define KERNEL_ADDRESS(name) &nt_kernel_##name,
+#define ONE(name)            +1
+LAYER_ROWS(LAYER_EXTERN)
+KERNEL_ROWS(KERNEL_EXTERN)
+
+enum { LAYERS = 0 LAYER_ROWS(ONE), KERNELS = 0 KERNEL_ROWS(ONE), MOST_ADDED = 8 };
+
+const nt_layer *nt_layers[LAYERS + MOST_ADDED] = {LAYER_ROWS(LAYER_ADDRESS)};
 int nt_layer_count = LAYERS;
 
-/* One extern and one row each; rows of a layer and device are swept in this order. */
-extern const nt_kernel nt_kernel_conv3x3_cpu_direct, nt_kernel_conv3x3_cpu_im2col, nt_kernel_conv3x3_cpu_winograd;
-extern const nt_kernel nt_kernel_conv3x3_cuda_direct, nt_kernel_conv3x3_cuda_igemm, nt_kernel_conv3x3_cuda_fault;
-extern const nt_kernel nt_kernel_conv3x3_fake;
-extern const nt_kernel nt_kernel_conv3x3_cuda_wgmma;
-
-const nt_kernel *nt_kernels[KERNELS + MOST_ADDED] = {
-    &nt_kernel_conv3x3_cpu_direct,
-    &nt_kernel_conv3x3_cpu_im2col,
-    &nt_kernel_conv3x3_cpu_winograd,
-    &nt_kernel_conv3x3_cuda_direct,
-    &nt_kernel_conv3x3_cuda_igemm,
-    &nt_kernel_conv3x3_cuda_wgmma,
-    &nt_kernel_conv3x3_cuda_fault,
-    &nt_kernel_conv3x3_fake,
-};
+const nt_kernel *nt_kernels[KERNELS + MOST_ADDED] = {KERNEL_ROWS(KERNEL_ADDRESS)};
 int nt_kernel_count = KERNELS;
 
 bool nt_layer_add(const nt_layer *layer)
