@@ -109,7 +109,8 @@ static nt_status get_ready(nt_worker *base, const group *g, size_t i, nt_error *
     bind(base->workload, g, i);
     for (size_t run = 0; status == NT_OK && plan->prepare_count > 0 && run < it->runs; run++)
         status = base->ops->run(base->device, it->loaded.module, plan, true, &it->ring[run], NULL, err);
-    it->target = (nt_target){base->ops, base->device, it->loaded.module, plan, it->ring, it->runs, &it->position};
+    it->target =
+        (nt_target){base->ops, base->device, it->loaded.module, plan, it->ring, it->runs, &it->position, NULL, NULL};
     return status;
 }
 

@@ -13,7 +13,7 @@
 #include "device/compiler.h"
 #include "kernels/kernel.h"
 
-#define NT_SPEC_PREFIX "user:"
+#define NT_SPEC_PREFIX NT_USER_PREFIX
 enum { NT_SPEC_ARGUMENTS = 32, NT_SPEC_KERNELS = NT_MAX_STAGES, NT_SPEC_FILES = 16, NT_SPEC_SYMBOLS = 48 };
 
 /* An element type of an argument. */
@@ -21,7 +21,7 @@ typedef struct nt_spec_type {
     const char *name;   /* f32 */
     const char *c_name; /* float */
     size_t bytes;
-    int dtype; /* nt_dtype; -1 for those that no output may have */
+    nt_dtype dtype;
     bool is_integer;
     double low, high; /* of integers */
 } nt_spec_type;
@@ -119,9 +119,10 @@ void nt_spec_forget_all(void);
 nt_status nt_spec_counts(const nt_spec *spec, const nt_problem *problem, int64_t *counts, nt_error *err);
 /* Contents of a buffer before a launch. `to` has room for count elements. */
 nt_status nt_spec_fill_buffer(const nt_spec *spec, int argument, uint64_t seed, int64_t count, void *to, nt_error *err);
-/* What a buffer must hold afterwards, from its reference file. */
-nt_status nt_spec_expected(const nt_spec *spec, int argument, int64_t count, double *to, nt_error *err);
-void nt_spec_to_double(const nt_spec_type *type, const void *from, int64_t count, double *to);
+/* What a buffer must hold afterwards, from its reference file, and from elements in memory: as a comparison wants its
+ * reference, doubles; of 64-bit integers these themselves. `to` has room for count doubles. */
+nt_status nt_spec_expected(const nt_spec *spec, int argument, int64_t count, void *to, nt_error *err);
+void nt_spec_to_reference(const nt_spec_type *type, const void *from, int64_t count, void *to);
 
 /* The reference as something to compile and launch on a device of kind request->kind: NT_DEVICE_CPU for OF_C, the
  * kernel's own for OF_CONFIG and OF_CUDA. The texts of the request live as long as `text` and `source`. */

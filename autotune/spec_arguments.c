@@ -14,13 +14,13 @@ const nt_spec_type nt_spec_types[] = {
     {"bf16", "uint16_t", 2, NT_BFLOAT16, false, 0, 0},
     {"f8e4m3", "uint8_t", 1, NT_F8E4M3, false, 0, 0},
     {"i8", "int8_t", 1, NT_I8, true, INT8_MIN, INT8_MAX},
-    {"u8", "uint8_t", 1, -1, true, 0, UINT8_MAX},
-    {"i16", "int16_t", 2, -1, true, INT16_MIN, INT16_MAX},
-    {"u16", "uint16_t", 2, -1, true, 0, UINT16_MAX},
+    {"u8", "uint8_t", 1, NT_U8, true, 0, UINT8_MAX},
+    {"i16", "int16_t", 2, NT_I16, true, INT16_MIN, INT16_MAX},
+    {"u16", "uint16_t", 2, NT_U16, true, 0, UINT16_MAX},
     {"i32", "int32_t", 4, NT_I32, true, INT32_MIN, INT32_MAX},
-    {"u32", "uint32_t", 4, -1, true, 0, UINT32_MAX},
-    {"i64", "int64_t", 8, -1, true, -0x1p63, 0x1.fffffffffffffp62},
-    {"u64", "uint64_t", 8, -1, true, 0, 0x1.fffffffffffffp62},
+    {"u32", "uint32_t", 4, NT_U32, true, 0, UINT32_MAX},
+    {"i64", "int64_t", 8, NT_I64, true, -0x1p63, 0x1.fffffffffffffp62},
+    {"u64", "uint64_t", 8, NT_U64, true, 0, 0x1.fffffffffffffp62},
 };
 const int nt_spec_type_count = sizeof nt_spec_types / sizeof nt_spec_types[0];
 
@@ -76,17 +76,6 @@ static nt_status get_fill(const nt__reader *r, const json_t *json, const char *w
     return NT_OK;
 }
 
-static nt_status written_types(const nt__reader *r, const char *where)
-{
-    nt_str names = {0};
-    for (int i = 0; i < nt_spec_type_count; i++)
-        if (nt_spec_types[i].dtype >= 0)
-            nt_str_addf(&names, "%s%s", names.length > 0 ? ", " : "", nt_spec_types[i].name);
-    nt__spec_fail(r, where, "cannot be written: outputs are checked as %s", nt_str_text(&names));
-    nt_str_done(&names);
-    return NT_USAGE;
-}
-
 static nt_status read_buffer(nt__reader *r, const json_t *json, const char *where, nt_spec_argument *a)
 {
     static const char *const accesses[] = {"read", "write", "readwrite", NULL};
@@ -110,8 +99,6 @@ static nt_status read_buffer(nt__reader *r, const json_t *json, const char *wher
     a->buffer = spec->buffer_count++;
     if (spec->buffer_count > NT_USER_BUFFERS)
         return nt__spec_fail(r, where, "is one buffer too many; at most %d are possible", NT_USER_BUFFERS);
-    if (a->written && a->type->dtype < 0)
-        return written_types(r, where);
     if (a->written && symbol != NULL)
         return nt__spec_fail(r, where, "has a symbol and is written; a symbol can only be read");
     a->symbol = symbol != NULL ? nt__spec_text(spec, symbol) : NULL;

@@ -61,10 +61,15 @@ static void store(const nt_spec_type *type, double value, void *at)
     }
 }
 
-void nt_spec_to_double(const nt_spec_type *type, const void *from, int64_t count, double *to)
+void nt_spec_to_reference(const nt_spec_type *type, const void *from, int64_t count, void *to)
 {
+    double *values = to;
+    if (type->is_integer && type->bytes == sizeof(double)) {
+        memcpy(to, from, (size_t)count * type->bytes);
+        return;
+    }
     for (int64_t i = 0; i < count; i++)
-        to[i] = load(type, (const char *)from + (size_t)i * type->bytes);
+        values[i] = load(type, (const char *)from + (size_t)i * type->bytes);
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------------------- */
@@ -156,14 +161,14 @@ nt_status nt__spec_check_data(nt__reader *r, const char *path, const char *where
     return NT_OK;
 }
 
-nt_status nt_spec_expected(const nt_spec *spec, int argument, int64_t count, double *to, nt_error *err)
+nt_status nt_spec_expected(const nt_spec *spec, int argument, int64_t count, void *to, nt_error *err)
 {
     const nt_spec_argument *a = &spec->argument[argument];
     data d;
     nt_status status = read_data(a->reference, a->type, count, &d, err);
     if (status != NT_OK)
         return status;
-    nt_spec_to_double(a->type, d.begin, count, to);
+    nt_spec_to_reference(a->type, d.begin, count, to);
     free(d.file);
     return NT_OK;
 }

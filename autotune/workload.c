@@ -129,7 +129,9 @@ nt_status nt_workload_target(nt_workload *w, nt_module *module, const nt_plan *p
         status = nt_guarded_resize(w->ops, w->device, &w->workspace, plan->workspace_bytes, err);
     for (size_t i = 0; i < w->ring_count; i++)
         w->ring[i].address[NT_ROLE_WORKSPACE] = w->workspace.data;
-    *out = (nt_target){w->ops, w->device, module, plan, w->ring, w->ring_count, &w->position};
+    *out = (nt_target){w->ops, w->device, module, plan, w->ring, w->ring_count, &w->position, NULL, w};
+    if (nt__arguments_drift(w))
+        out->restore = nt__arguments_restore_ring;
     return status;
 }
 

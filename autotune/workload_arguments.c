@@ -1,6 +1,5 @@
 #include "autotune/workload_arguments.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +7,17 @@
 
 #include "core/mem.h"
 
-static const nt_spec_argument *argument_of(const nt_arguments *a, int buffer)
+const nt_spec_argument *nt__argument(const nt_arguments *a, int buffer)
 {
     return &a->spec->argument[a->argument[buffer]];
 }
 
-static size_t bytes_of(const nt_arguments *a, int buffer)
+size_t nt__argument_bytes(const nt_arguments *a, int buffer)
 {
-    return (size_t)a->elements[buffer] * argument_of(a, buffer)->type->bytes;
+    return (size_t)a->elements[buffer] * nt__argument(a, buffer)->type->bytes;
 }
 
-static nt_binding bind(const nt_workload *w, const nt_argument_set *set)
+nt_binding nt__arguments_bind(const nt_workload *w, const nt_argument_set *set)
 {
     nt_binding binding = {{0}};
     for (int i = 0; i < w->arguments->count; i++)
@@ -27,152 +26,24 @@ static nt_binding bind(const nt_workload *w, const nt_argument_set *set)
     return binding;
 }
 
-/* What a launch finds: outputs poisoned, buffers that are read and written as they were. */
-static nt_status restore(nt_workload *w, const nt_argument_set *set, nt_error *err)
+/* What a launch finds: outputs poisoned, buffers that are read and written as they were. Reals are NaN. Every byte is
+ * some integer's right value, so the sets have different ones: an element that is not written cannot be right in both.
+ */
+nt_status nt__arguments_restore(nt_workload *w, const nt_argument_set *set, nt_error *err)
 {
+    static const unsigned char integer_poison[] = {NT_POISON, 0xa5};
     const nt_arguments *a = w->arguments;
+    size_t which = set == &a->set[1] ? 1 : 0;
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < a->count; i++) {
         if (set->before[i] != 0)
-            status = w->ops->copy(w->device, set->buffer[i].data, set->before[i], bytes_of(a, i), err);
-        else if (argument_of(a, i)->written)
-            status = w->ops->fill(w->device, set->buffer[i].data, NT_POISON, bytes_of(a, i), err);
+            status = w->ops->copy(w->device, set->buffer[i].data, set->before[i], nt__argument_bytes(a, i), err);
+        else if (nt__argument(a, i)->written)
+            status = w->ops->fill(w->device, set->buffer[i].data,
+                                  nt__argument(a, i)->type->is_integer ? integer_poison[which] : NT_POISON,
+                                  nt__argument_bytes(a, i), err);
     }
     return status;
-}
-
-/* ---- references ------------------------------------------------------------------------------------------------------ */
-
-static nt_status compile(const nt_compile_request *request, nt_artefact *out, nt_error *err)
-{
-    nt_status status = nt_compile_lookup(request, out, err);
-    if (status == NT_NOT_FOUND)
-        status = nt_compile(request, out, err);
-    if (status != NT_COMPILE_FAILED || err == NULL)
-        return status;
-    char what[sizeof err->what];
-    nt_copy(what, sizeof what, err->what);
-    return nt_fail(err, NT_FAILED, "the reference does not compile: %.900s", what);
-}
-
-/* A C function runs in this process on the host's copies, whatever the device is. */
-static nt_status load_function(nt_workload *w, const nt_artefact *artefact, nt_error *err)
-{
-    w->arguments->library = dlopen(artefact->path, RTLD_NOW | RTLD_LOCAL);
-    if (w->arguments->library == NULL)
-        return nt_fail(err, NT_FAILED, "cannot load the reference: %.900s", dlerror());
-    return NT_OK;
-}
-
-static nt_status load_reference(nt_workload *w, nt_error *err)
-{
-    nt_arguments *a = w->arguments;
-    bool on_host = a->spec->reference == NT_SPEC_OF_C;
-    nt_device_listing *host = on_host ? nt_alloc_zero(1, sizeof *host) : NULL;
-    const nt_device_info *info = w->ops->info(w->device);
-    if (on_host && info->kind != NT_DEVICE_CPU) {
-        nt_device_cpu_ops.list(host);
-        info = &host->info[0];
-    }
-    nt_compile_request request;
-    nt_artefact artefact;
-    nt_str options = {0};
-    char *source = NULL;
-    nt_status status =
-        nt_spec_reference_plan(a->spec, &w->problem, info, &request, &options, &source, &a->reference_plan, err);
-    if (status == NT_OK)
-        status = compile(&request, &artefact, err);
-    if (status == NT_OK)
-        status = on_host ? load_function(w, &artefact, err)
-                         : w->ops->module_load(w->device, artefact.path, &a->reference, err);
-    free(source);
-    free(host);
-    nt_str_done(&options);
-    return status;
-}
-
-/* Turns the host's contents into what they are after the reference. */
-static nt_status call_function(nt_workload *w, char *const *host, nt_error *err)
-{
-    const nt_stage *stage = &w->arguments->reference_plan.stage[0];
-    void (*entry)(void *const *, int64_t, int64_t, int32_t, int32_t);
-    void *symbol = dlsym(w->arguments->library, stage->entry);
-    if (symbol == NULL)
-        return nt_fail(err, NT_FAILED, "the reference has no entry '%s'", stage->entry);
-    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast between the two kinds of pointer */
-    union {
-        const void *buffer;
-        int64_t i64;
-        float f32;
-    } value[NT_MAX_ARGS];
-    void *args[NT_MAX_ARGS];
-    for (int i = 0; i < stage->arg_count; i++) {
-        const nt_arg *arg = &stage->arg[i];
-        args[i] = &value[i];
-        if (arg->kind == NT_ARG_BUFFER)
-            value[i].buffer = host[arg->role - NT_ROLE_USER];
-        else if (arg->kind == NT_ARG_F32)
-            value[i].f32 = arg->real;
-        else
-            value[i].i64 = arg->value;
-    }
-    entry(args, 0, 1, 0, 1);
-    return NT_OK;
-}
-
-static nt_status run_reference(nt_workload *w, const nt_argument_set *set, char *const *host, nt_error *err)
-{
-    nt_arguments *a = w->arguments;
-    const nt_plan *plan = &a->reference_plan;
-    nt_binding binding = bind(w, set);
-    nt_status status = restore(w, set, err);
-    for (int i = 0; status == NT_OK && i < plan->stage_count; i++) {
-        nt_function_info info; /* asked for its side effect: the dynamic shared memory limit */
-        if (plan->stage[i].kind == NT_STAGE_KERNEL)
-            status = w->ops->function_info(w->device, a->reference, plan->stage[i].entry,
-                                           plan->stage[i].block[0] * plan->stage[i].block[1] * plan->stage[i].block[2],
-                                           plan->stage[i].smem_dynamic_bytes, &info, err);
-    }
-    if (status == NT_OK && plan->prepare_count > 0)
-        status = w->ops->run(w->device, a->reference, plan, true, &binding, NULL, err);
-    if (status == NT_OK)
-        status = w->ops->run(w->device, a->reference, plan, false, &binding, NULL, err);
-    for (int i = 0; status == NT_OK && i < a->count; i++)
-        if (argument_of(a, i)->written)
-            status = w->ops->download(w->device, host[i], set->buffer[i].data, bytes_of(a, i), err);
-    return status;
-}
-
-static nt_status put_expected(nt_workload *w, nt_argument_set *set, char *const *host, nt_error *err)
-{
-    const nt_arguments *a = w->arguments;
-    nt_status status = NT_OK;
-    for (int i = 0; status == NT_OK && i < a->count; i++) {
-        if (!argument_of(a, i)->written)
-            continue;
-        size_t bytes = (size_t)a->elements[i] * sizeof(double);
-        double *values = nt_alloc(bytes);
-        if (a->spec->reference == NT_SPEC_OF_FILES)
-            status = nt_spec_expected(a->spec, a->argument[i], a->elements[i], values, err);
-        else
-            nt_spec_to_double(argument_of(a, i)->type, host[i], a->elements[i], values);
-        if (status == NT_OK)
-            status = w->ops->alloc(w->device, bytes, &set->expected[i], err);
-        if (status == NT_OK)
-            status = w->ops->upload(w->device, set->expected[i], values, bytes, err);
-        free(values);
-    }
-    return status;
-}
-
-static nt_status refer(nt_workload *w, nt_argument_set *set, char *const *host, nt_error *err)
-{
-    nt_status status = NT_OK;
-    if (w->arguments->spec->reference == NT_SPEC_OF_C)
-        status = call_function(w, host, err);
-    else if (w->arguments->spec->reference != NT_SPEC_OF_FILES)
-        status = run_reference(w, set, host, err);
-    return status == NT_OK ? put_expected(w, set, host, err) : status;
 }
 
 /* ---- sets ------------------------------------------------------------------------------------------------------------- */
@@ -180,11 +51,11 @@ static nt_status refer(nt_workload *w, nt_argument_set *set, char *const *host, 
 static nt_status put_buffer(nt_workload *w, nt_argument_set *set, int i, const char *from, nt_error *err)
 {
     const nt_arguments *a = w->arguments;
-    size_t bytes = bytes_of(a, i);
+    size_t bytes = nt__argument_bytes(a, i);
     nt_status status = nt_guarded_resize(w->ops, w->device, &set->buffer[i], bytes, err);
     if (status == NT_OK)
         status = w->ops->upload(w->device, set->buffer[i].data, from, bytes, err);
-    if (status != NT_OK || !argument_of(a, i)->read || !argument_of(a, i)->written)
+    if (status != NT_OK || !nt__argument(a, i)->read || !nt__argument(a, i)->written)
         return status;
     status = w->ops->alloc(w->device, bytes, &set->before[i], err);
     return status == NT_OK ? w->ops->upload(w->device, set->before[i], from, bytes, err) : status;
@@ -196,16 +67,16 @@ static nt_status make_set(nt_workload *w, nt_argument_set *set, uint64_t seed, b
     char *host[NT_USER_BUFFERS] = {NULL};
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < a->count; i++) {
-        host[i] = nt_alloc(bytes_of(a, i));
-        if (argument_of(a, i)->read)
+        host[i] = nt_alloc(nt__argument_bytes(a, i));
+        if (nt__argument(a, i)->read)
             status = nt_spec_fill_buffer(a->spec, a->argument[i], seed, a->elements[i], host[i], err);
         else
-            memset(host[i], NT_POISON, bytes_of(a, i));
+            memset(host[i], NT_POISON, nt__argument_bytes(a, i));
         if (status == NT_OK)
             status = put_buffer(w, set, i, host[i], err);
     }
     if (status == NT_OK && references)
-        status = refer(w, set, host, err);
+        status = nt__arguments_refer(w, set, host, err);
     for (int i = 0; i < a->count; i++)
         free(host[i]);
     return status;
@@ -233,7 +104,7 @@ nt_status nt__arguments_open(nt_workload *w, const nt_spec *spec, bool reference
             a->elements[a->count++] = counts[i];
         }
     if (status == NT_OK && references && spec->reference != NT_SPEC_OF_FILES)
-        status = load_reference(w, err);
+        status = nt__arguments_load_reference(w, err);
     for (int i = 0; status == NT_OK && i < (references ? NT_CHECK_SETS : 1); i++)
         status = make_set(w, &a->set[i], seed + (uint64_t)i, references, err);
     return status;
@@ -247,9 +118,7 @@ void nt__arguments_close(nt_workload *w)
     for (int i = 0; i < NT_CHECK_SETS; i++)
         free_set(w, &a->set[i]);
     free_set(w, &a->fresh);
-    w->ops->module_unload(w->device, a->reference);
-    if (a->library != NULL)
-        dlclose(a->library);
+    nt__arguments_drop_reference(w);
     free(a);
     w->arguments = NULL;
 }
@@ -260,13 +129,39 @@ nt_status nt__arguments_fill_slot(nt_workload *w, nt_mem at, nt_binding *binding
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < a->count; i++) {
         binding->address[NT_ROLE_USER + i] = at;
-        if (argument_of(a, i)->read)
+        if (nt__argument(a, i)->read)
             status =
                 w->ops->copy(w->device, at, a->set[0].before[i] != 0 ? a->set[0].before[i] : a->set[0].buffer[i].data,
-                             bytes_of(a, i), err);
-        at += (bytes_of(a, i) + 255) / 256 * 256;
+                             nt__argument_bytes(a, i), err);
+        at += (nt__argument_bytes(a, i) + 255) / 256 * 256;
     }
     return status;
+}
+
+/* A launch leaves its mark in what it reads and writes, so slots that were used since the last time get what they held.
+ * The slots come in the order in which they were used: the ring stays as cold as it is without this. */
+nt_status nt__arguments_restore_ring(void *context, nt_error *err)
+{
+    nt_workload *w = context;
+    nt_arguments *a = w->arguments;
+    size_t used = w->position - a->restored;
+    size_t first = used > w->ring_count ? w->position - w->ring_count : a->restored;
+    nt_status status = NT_OK;
+    for (size_t at = first; status == NT_OK && at != w->position; at++)
+        for (int i = 0; status == NT_OK && i < a->count; i++)
+            if (a->set[0].before[i] != 0)
+                status = w->ops->copy(w->device, w->ring[at % w->ring_count].address[NT_ROLE_USER + i],
+                                      a->set[0].before[i], nt__argument_bytes(a, i), err);
+    a->restored = w->position;
+    return status;
+}
+
+bool nt__arguments_drift(const nt_workload *w)
+{
+    for (int i = 0; w->arguments != NULL && i < w->arguments->count; i++)
+        if (w->arguments->set[0].before[i] != 0)
+            return true;
+    return false;
 }
 
 /* ---- verification ------------------------------------------------------------------------------------------------------- */
@@ -274,9 +169,9 @@ nt_status nt__arguments_fill_slot(nt_workload *w, nt_mem at, nt_binding *binding
 static nt_status run_once(nt_workload *w, const nt_argument_set *set, nt_module *module, const nt_plan *plan,
                           nt_verdict *out, nt_error *err)
 {
-    nt_binding binding = bind(w, set);
+    nt_binding binding = nt__arguments_bind(w, set);
     double ns = NAN;
-    nt_status status = restore(w, set, err);
+    nt_status status = nt__arguments_restore(w, set, err);
     if (status == NT_OK && plan->prepare_count > 0) {
         status = w->ops->run(w->device, module, plan, true, &binding, &ns, err);
         out->prepare_ns = fmin(out->prepare_ns, ns);
@@ -295,12 +190,13 @@ static void judge(const nt_arguments *a, int i, int set_index, const nt_compare_
     out->error_prec = isnan(out->error_prec) ? relative : fmax(out->error_prec, relative);
     if ((result->violations == 0 && result->max_ratio <= 1) || !out->right) /* NaN fails both */
         return;
+    int digits = nt__argument(a, i)->type->is_integer ? 20 : 9;
     out->right = false;
     snprintf(out->reason, sizeof out->reason,
              "%s, input set %d: %zu of %lld elements are off by more than the tolerance (worst %.3g times); the first "
-             "is element %zu: %.9g where the reference has %.9g",
-             argument_of(a, i)->name, set_index + 1, result->violations, (long long)a->elements[i], result->max_ratio,
-             result->first_bad, result->first_out, result->first_ref);
+             "is element %zu: %.*g where the reference has %.*g",
+             nt__argument(a, i)->name, set_index + 1, result->violations, (long long)a->elements[i], result->max_ratio,
+             result->first_bad, digits, result->first_out, digits, result->first_ref);
 }
 
 static nt_status compare_set(nt_workload *w, const nt_argument_set *set, int set_index, nt_verdict *out, nt_error *err)
@@ -308,12 +204,12 @@ static nt_status compare_set(nt_workload *w, const nt_argument_set *set, int set
     const nt_arguments *a = w->arguments;
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < a->count; i++) {
-        const nt_spec_argument *argument = argument_of(a, i);
+        const nt_spec_argument *argument = nt__argument(a, i);
         nt_compare_result result;
         if (!argument->written)
             continue;
         nt_compare_request what = {.out = set->buffer[i].data,
-                                   .out_type = (nt_dtype)argument->type->dtype,
+                                   .out_type = argument->type->dtype,
                                    .count = (size_t)a->elements[i],
                                    .ref = set->expected[i],
                                    .abs = set->expected[i], /* of no weight: gamma is 0 */
@@ -341,8 +237,8 @@ static nt_status check_guards(nt_workload *w, const nt_argument_set *set, nt_ver
             continue;
         if (out->right)
             snprintf(out->reason, sizeof out->reason,
-                     "writes outside the buffer %s: %zu bytes before it, %zu behind it", argument_of(a, i)->name, front,
-                     rear);
+                     "writes outside the buffer %s: %zu bytes before it, %zu behind it", nt__argument(a, i)->name,
+                     front, rear);
         out->right = false;
         status = nt_guarded_mend(w->ops, w->device, &set->buffer[i], err);
     }

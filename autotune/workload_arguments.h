@@ -10,7 +10,7 @@
 typedef struct nt_argument_set {
     nt_guarded buffer[NT_USER_BUFFERS];
     nt_mem before[NT_USER_BUFFERS];   /* of buffers that are read and written: what they hold before a launch */
-    nt_mem expected[NT_USER_BUFFERS]; /* f64, of written ones */
+    nt_mem expected[NT_USER_BUFFERS]; /* of written ones, as a comparison wants it */
 } nt_argument_set;
 
 struct nt_arguments {
@@ -20,6 +20,7 @@ struct nt_arguments {
     int64_t elements[NT_USER_BUFFERS];
     nt_argument_set set[NT_CHECK_SETS], fresh;
     bool has_fresh;
+    size_t restored;      /* the ring's position when its slots were last as set 0 has them */
     nt_module *reference; /* on the device; NULL where the reference is a C function or files */
     void *library;        /* of a C function */
     nt_plan reference_plan;
@@ -30,10 +31,23 @@ nt_status nt__arguments_open(nt_workload *w, const nt_spec *spec, bool reference
 void nt__arguments_close(nt_workload *w);
 /* Addresses of one slot of the ring, which is filled from set 0. */
 nt_status nt__arguments_fill_slot(nt_workload *w, nt_mem at, nt_binding *binding, nt_error *err);
+/* Whether launches change what later ones read, and what puts it right: the restore function of an nt_target. */
+bool nt__arguments_drift(const nt_workload *w);
+nt_status nt__arguments_restore_ring(void *workload, nt_error *err);
 /* On both sets, or on the fresh one, made from this seed where it is missing. */
 nt_status nt__arguments_verify(nt_workload *w, nt_module *module, const nt_plan *plan, nt_verdict *out, nt_error *err);
 nt_status nt__arguments_verify_fresh(nt_workload *w, uint64_t seed, nt_module *module, const nt_plan *plan,
                                      nt_verdict *out, nt_error *err);
 void nt__arguments_drop_fresh(nt_workload *w);
+
+/* ---- shared by the workload_*.c ---- */
+const nt_spec_argument *nt__argument(const nt_arguments *a, int buffer);
+size_t nt__argument_bytes(const nt_arguments *a, int buffer);
+nt_binding nt__arguments_bind(const nt_workload *w, const nt_argument_set *set);
+nt_status nt__arguments_restore(nt_workload *w, const nt_argument_set *set, nt_error *err);
+/* Compiles and loads the reference; makes a set's expected contents from the host's copies, which it may change. */
+nt_status nt__arguments_load_reference(nt_workload *w, nt_error *err);
+nt_status nt__arguments_refer(nt_workload *w, nt_argument_set *set, char *const *host, nt_error *err);
+void nt__arguments_drop_reference(nt_workload *w);
 
 #endif

@@ -84,7 +84,10 @@ static void add_row(winners *w, const nt_row *row)
     nt_table_cell(w->table, "%s", nt_text_time_ns(time_ns).s);
     nt_table_cell(w->table, "%s..%s", nt_text_time_ns(nt_row_real(row, "time_lo_ns")).s,
                   nt_text_time_ns(nt_row_real(row, "time_hi_ns")).s);
-    nt_table_cell(w->table, "%s", nt_present_rate(problem.precision, speed.flop_per_s).s);
+    nt_table_cell(w->table, "%s",
+                  isnan(speed.flop_per_s) && !isnan(speed.bytes_per_s)
+                      ? nt_text_rate(speed.bytes_per_s).s
+                      : nt_present_rate(problem.precision, speed.flop_per_s).s);
     nt_table_cell(w->table, "%s", nt_text_count(speed.images_per_s).s);
     nt_table_cell(w->table, "%s", nt_row_text(row, "kernel"));
     nt_table_cell(w->table, "%s", nt_str_text(&params));

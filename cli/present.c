@@ -75,6 +75,7 @@ nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, co
     double roof_s = isnan(by_flop) || isnan(by_bytes) ? NAN : fmax(by_flop, by_bytes);
     return (nt_speed){.flop_per_s = extents->flop / s,
                       .bytes_per_s = extents->bytes / s,
-                      .images_per_s = (double)problem->batch / s,
+                      .images_per_s = nt_layer_is_users(problem->layer) ? NAN : (double)problem->batch / s,
+                      .launches_per_s = 1 / s,
                       .roof_pct = 100 * roof_s / s};
 }

@@ -20,8 +20,10 @@ nt_text nt_present_rate(nt_precision precision, double per_s);
 
 /* Speed of one configuration against its device's roofs. NAN where a peak, or the layer, is unknown. */
 typedef struct nt_speed {
-    double flop_per_s, bytes_per_s, images_per_s;
-    double roof_pct; /* least time that either roof allows over the time taken */
+    double flop_per_s, bytes_per_s;
+    double images_per_s;   /* NAN for a user's kernel: a run of it is no image */
+    double launches_per_s; /* runs of all stages */
+    double roof_pct;       /* least time that either roof allows over the time taken */
 } nt_speed;
 
 nt_speed nt_speed_of(const nt_device_info *device, const nt_problem *problem, const nt_extents *extents,

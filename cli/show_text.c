@@ -136,8 +136,10 @@ static void show_speed(const nt_shown *shown)
         return;
     run_peaks(shown, &peaks);
     nt_speed speed = nt_speed_of(&peaks, problem, &extents, shown->trial.time_ns);
-    line("speed", "%s, %s, %s of the roof, %s images/s", nt_present_rate(problem->precision, speed.flop_per_s).s,
-         nt_text_rate(speed.bytes_per_s).s, nt_text_pct(speed.roof_pct).s, nt_text_count(speed.images_per_s).s);
+    bool users = nt_layer_is_users(problem->layer);
+    line("speed", "%s, %s, %s of the roof, %s %s/s", nt_present_rate(problem->precision, speed.flop_per_s).s,
+         nt_text_rate(speed.bytes_per_s).s, nt_text_pct(speed.roof_pct).s,
+         nt_text_count(users ? speed.launches_per_s : speed.images_per_s).s, users ? "launches" : "images");
 }
 
 /* ---- figures --------------------------------------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ nt_status nt_stored_spec_load(nt_reader *reader, const char *layer, int64_t run,
     search s = {.run = run};
     const nt_spec *spec;
     nt_error why = {0};
-    if (strncmp(layer, NT_SPEC_PREFIX, strlen(NT_SPEC_PREFIX)) != 0 || nt_spec_of(layer) != NULL)
+    if (!nt_layer_is_users(layer) || nt_spec_of(layer) != NULL)
         return NT_OK;
     nt_status status = reader->runs(reader, take_run, &s, err);
     if (status != NT_OK)

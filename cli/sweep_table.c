@@ -89,6 +89,12 @@ static void print_counters(nt_table *table, const nt_unit_result *unit)
     nt_str_done(&text);
 }
 
+/* A sweep is of layers or of one kernel of the user's, never of both. */
+static bool of_user(const nt_unit_result *unit)
+{
+    return nt_layer_is_users(unit->problem.layer);
+}
+
 static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_unit_result *unit)
 {
     nt_str problem = {0}, params = {0};
@@ -108,7 +114,7 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     nt_table_cell(table, "%s", nt_present_rate(unit->problem.precision, speed.flop_per_s).s);
     nt_table_cell(table, "%s", nt_text_rate(speed.bytes_per_s).s);
     nt_table_cell(table, "%s%s", nt_text_pct(speed.roof_pct).s, is_above_roof(result, unit) ? " *" : "");
-    nt_table_cell(table, "%s", nt_text_count(speed.images_per_s).s);
+    nt_table_cell(table, "%s", nt_text_count(of_user(unit) ? speed.launches_per_s : speed.images_per_s).s);
     nt_table_cell(table, "%.2g", best->error_impl);
     nt_table_cell(table, "%.2g%s", best->error_prec, unit->over_error ? " !" : "");
     nt_table_line(table, "    trial %lld: %s", (long long)best->id, nt_str_text(&params));
@@ -164,8 +170,10 @@ static void print_totals(const nt_sweep_result *result, const char *database)
 
 void nt_sweep_print(const nt_sweep_result *result, const char *database, bool bold)
 {
-    nt_table *table =
-        nt_table_new("problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
+    nt_table *table = nt_table_new(
+        result->unit_count > 0 && of_user(&result->unit[0])
+            ? "problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>launches/s|>err/bound|>precision err"
+            : "problem|kernel|>time|>95 % interval|>rate|>traffic|>of roof|>images/s|>err/bound|>precision err");
     for (int u = 0; u < result->unit_count; u++)
         if (result->unit[u].problem.layer[0] != '\0')
             print_unit(table, result, &result->unit[u]);
@@ -201,6 +209,7 @@ static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *un
         json_object_set_new(best, "bytes_per_s", nt_json_real(speed.bytes_per_s));
         json_object_set_new(best, "roof_pct", nt_json_real(speed.roof_pct));
         json_object_set_new(best, "images_per_s", nt_json_real(speed.images_per_s));
+        json_object_set_new(best, "launches_per_s", nt_json_real(speed.launches_per_s));
         json_object_set_new(best, "tied", json_integer(unit->tied));
         json_object_set_new(best, "occupancy_pct", nt_json_real(unit->occupancy_pct));
         json_object_set_new(best, "dram_read_bytes", nt_json_real(unit->dram_read_bytes));

@@ -103,13 +103,13 @@ float nt_e4m3_to_f32(uint8_t bits)
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
-/* To nearest even within [-limit, limit]; an integer has no NaN, which becomes 0. */
-static float to_integer(float x, float limit)
+/* To nearest even within [low, high]; an integer has no NaN, which becomes 0. */
+static float to_integer(float x, float low, float high)
 {
     if (isnan(x))
         return 0;
     float nearest = rintf(x);
-    return nearest > limit ? limit : nearest < -limit ? -limit : nearest;
+    return nearest > high ? high : nearest < low ? low : nearest;
 }
 
 /* One pair of functions a type, and a table instead of a switch: adding a type is two lines. */
@@ -126,8 +126,15 @@ static float to_integer(float x, float limit)
         for (size_t i = 0; i < n; i++)                                \
             out[i] = (float)unpacked(x[i]);                           \
     }
-#define TO_I32(x) to_integer(x, 0x1.fffffep30f) /* the largest fp32 number below 2^31 */
-#define TO_I8(x)  to_integer(x, 127)
+/* Limits are the largest fp32 numbers below 2^31, 2^32, 2^63 and 2^64. */
+#define TO_I32(x) to_integer(x, -0x1.fffffep30f, 0x1.fffffep30f)
+#define TO_I8(x)  to_integer(x, -127, 127)
+#define TO_U8(x)  to_integer(x, 0, UINT8_MAX)
+#define TO_I16(x) to_integer(x, INT16_MIN, INT16_MAX)
+#define TO_U16(x) to_integer(x, 0, UINT16_MAX)
+#define TO_U32(x) to_integer(x, 0, 0x1.fffffep31f)
+#define TO_I64(x) to_integer(x, -0x1.fffffep62f, 0x1.fffffep62f)
+#define TO_U64(x) to_integer(x, 0, 0x1.fffffep63f)
 
 EACH(f64, double, , )
 EACH(f32, float, , )
@@ -136,6 +143,12 @@ EACH(bf16, uint16_t, nt_f32_to_bf16, nt_bf16_to_f32)
 EACH(e4m3, uint8_t, nt_f32_to_e4m3, nt_e4m3_to_f32)
 EACH(i32, int32_t, TO_I32, )
 EACH(i8, int8_t, TO_I8, )
+EACH(u8, uint8_t, TO_U8, )
+EACH(i16, int16_t, TO_I16, )
+EACH(u16, uint16_t, TO_U16, )
+EACH(u32, uint32_t, TO_U32, )
+EACH(i64, int64_t, TO_I64, )
+EACH(u64, uint64_t, TO_U64, )
 
 static const struct {
     void (*pack)(const float *x, size_t n, void *to);
@@ -143,14 +156,16 @@ static const struct {
 } types[NT_DTYPE_COUNT] = {
     [NT_F64] = {pack_f64, unpack_f64},        [NT_F32] = {pack_f32, unpack_f32},      [NT_F16] = {pack_f16, unpack_f16},
     [NT_BFLOAT16] = {pack_bf16, unpack_bf16}, [NT_F8E4M3] = {pack_e4m3, unpack_e4m3}, [NT_I32] = {pack_i32, unpack_i32},
-    [NT_I8] = {pack_i8, unpack_i8},
+    [NT_I8] = {pack_i8, unpack_i8},           [NT_U8] = {pack_u8, unpack_u8},         [NT_I16] = {pack_i16, unpack_i16},
+    [NT_U16] = {pack_u16, unpack_u16},        [NT_U32] = {pack_u32, unpack_u32},      [NT_I64] = {pack_i64, unpack_i64},
+    [NT_U64] = {pack_u64, unpack_u64},
 };
 
 static void pack_scaled(const float *in, size_t n, const float *scale, size_t scales, size_t stride, int8_t *out)
 {
     assert(scales > 0 && stride > 0);
     for (size_t i = 0; i < n; i++)
-        out[i] = (int8_t)to_integer(in[i] / scale[i / stride % scales], 127);
+        out[i] = (int8_t)to_integer(in[i] / scale[i / stride % scales], -127, 127);
 }
 
 void nt_pack(nt_dtype type, const float *in, size_t n, const float *scale, size_t scales, size_t stride, void *out)

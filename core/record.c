@@ -16,7 +16,9 @@ static const struct {
     size_t bytes;
 } dtypes[NT_DTYPE_COUNT] = {
     [NT_F64] = {"f64", 8},       [NT_F32] = {"f32", 4}, [NT_F16] = {"f16", 2}, [NT_BFLOAT16] = {"bf16", 2},
-    [NT_F8E4M3] = {"f8e4m3", 1}, [NT_I32] = {"i32", 4}, [NT_I8] = {"i8", 1},
+    [NT_F8E4M3] = {"f8e4m3", 1}, [NT_I32] = {"i32", 4}, [NT_I8] = {"i8", 1},   [NT_U8] = {"u8", 1},
+    [NT_I16] = {"i16", 2},       [NT_U16] = {"u16", 2}, [NT_U32] = {"u32", 4}, [NT_I64] = {"i64", 8},
+    [NT_U64] = {"u64", 8},
 };
 
 size_t nt_dtype_bytes(nt_dtype type)
@@ -206,6 +208,11 @@ nt_status nt_shape_parse(const char *text, nt_shape *out, nt_error *err)
     }
     *out = shape;
     return NT_OK;
+}
+
+bool nt_layer_is_users(const char *layer)
+{
+    return strncmp(layer, NT_USER_PREFIX, strlen(NT_USER_PREFIX)) == 0;
 }
 
 void nt_problem_print(nt_str *out, const nt_problem *problem)

@@ -17,7 +17,23 @@
 
 /* ---- element types and precisions ---------------------------------------------------------------------------- */
 
-typedef enum nt_dtype { NT_F64, NT_F32, NT_F16, NT_BFLOAT16, NT_F8E4M3, NT_I32, NT_I8, NT_DTYPE_COUNT } nt_dtype;
+/* Layers use those up to NT_I8; the others occur in kernels of the user's own. */
+typedef enum nt_dtype {
+    NT_F64,
+    NT_F32,
+    NT_F16,
+    NT_BFLOAT16,
+    NT_F8E4M3,
+    NT_I32,
+    NT_I8,
+    NT_U8,
+    NT_I16,
+    NT_U16,
+    NT_U32,
+    NT_I64,
+    NT_U64,
+    NT_DTYPE_COUNT
+} nt_dtype;
 
 size_t nt_dtype_bytes(nt_dtype type);
 const char *nt_dtype_name(nt_dtype type); /* "f32", "bf16", ... */
@@ -79,6 +95,9 @@ typedef struct nt_problem {
     nt_fill fill;
 } nt_problem;
 
+/* Kernels of the user's own and recorded ones are layers of this prefix: a batch of them is no number of images. */
+#define NT_USER_PREFIX "user:"
+bool nt_layer_is_users(const char *layer);
 void nt_problem_print(nt_str *out, const nt_problem *problem); /* conv3x3 c=64,k=64,h=56,w=56 batch 8 fp32 nhwc */
 bool nt_problem_equal(const nt_problem *a, const nt_problem *b);
 

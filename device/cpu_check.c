@@ -39,10 +39,54 @@ static double read_i8(const void *from, size_t i)
     return (double)((const int8_t *)from)[i];
 }
 
+static double read_u8(const void *from, size_t i)
+{
+    return (double)((const uint8_t *)from)[i];
+}
+static double read_i16(const void *from, size_t i)
+{
+    return (double)((const int16_t *)from)[i];
+}
+static double read_u16(const void *from, size_t i)
+{
+    return (double)((const uint16_t *)from)[i];
+}
+static double read_u32(const void *from, size_t i)
+{
+    return (double)((const uint32_t *)from)[i];
+}
+static double read_i64(const void *from, size_t i)
+{
+    return (double)((const int64_t *)from)[i];
+}
+static double read_u64(const void *from, size_t i)
+{
+    return (double)((const uint64_t *)from)[i];
+}
+
 static double (*const read_of[NT_DTYPE_COUNT])(const void *from, size_t i) = {
-    [NT_F64] = read_f64,     [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BFLOAT16] = read_bf16,
-    [NT_F8E4M3] = read_e4m3, [NT_I32] = read_i32, [NT_I8] = read_i8,
+    [NT_F64] = read_f64, [NT_F32] = read_f32, [NT_F16] = read_f16, [NT_BFLOAT16] = read_bf16, [NT_F8E4M3] = read_e4m3,
+    [NT_I32] = read_i32, [NT_I8] = read_i8,   [NT_U8] = read_u8,   [NT_I16] = read_i16,       [NT_U16] = read_u16,
+    [NT_U32] = read_u32, [NT_I64] = read_i64, [NT_U64] = read_u64,
 };
+
+/* Types that f64 would round: their reference has the type itself. */
+static bool is_wide(nt_dtype type)
+{
+    return type == NT_I64 || type == NT_U64;
+}
+
+static nt_dtype type_of_reference(nt_dtype type)
+{
+    return is_wide(type) ? type : NT_F64;
+}
+
+/* |a - b| of 64-bit integers, rounded once. */
+static double wide_distance(nt_dtype type, uint64_t a, uint64_t b)
+{
+    bool above = type == NT_I64 ? (int64_t)a > (int64_t)b : a > b;
+    return (double)(above ? a - b : b - a);
+}
 
 /* ---- comparison -------------------------------------------------------------------------------------------------------- */
 
@@ -53,21 +97,30 @@ typedef struct compare_job {
 
 /* |out - ref| / bound. NaN and Inf on either side are infinitely wrong, whatever the bound: the difference is then NaN
  * or Inf, and Inf / Inf is NaN again. With a bound of 0 only equality is right. */
-static double ratio_of(double out, double ref, double bound)
+static double ratio_of(double difference, double bound)
 {
-    double difference = fabs(out - ref), ratio = difference == 0 ? 0 : difference / bound;
+    double ratio = difference == 0 ? 0 : difference / bound;
     return isnan(ratio) ? INFINITY : ratio;
+}
+
+static double ratio_at(const nt_compare_request *request, size_t i, double out, double ref)
+{
+    const void *outs = (const void *)(uintptr_t)request->out, *refs = (const void *)(uintptr_t)request->ref;
+    double bound = request->unit_out * fabs(ref) + request->tiny;
+    if (is_wide(request->out_type))
+        return ratio_of(wide_distance(request->out_type, ((const uint64_t *)outs)[i], ((const uint64_t *)refs)[i]),
+                        bound);
+    return ratio_of(fabs(out - ref), request->gamma * ((const double *)(uintptr_t)request->abs)[i] + bound);
 }
 
 static void judge_range(const nt_compare_request *request, size_t begin, size_t end, nt_compare_result *part)
 {
     double (*read)(const void *, size_t) = read_of[request->out_type];
-    const void *outs = (const void *)(uintptr_t)request->out;
-    const double *refs = (const double *)(uintptr_t)request->ref, *abs = (const double *)(uintptr_t)request->abs;
+    double (*read_ref)(const void *, size_t) = read_of[type_of_reference(request->out_type)];
+    const void *outs = (const void *)(uintptr_t)request->out, *refs = (const void *)(uintptr_t)request->ref;
     for (size_t i = begin; i < end; i++) {
-        double out = read(outs, i), ref = refs[i];
-        double bound = request->gamma * abs[i] + request->unit_out * fabs(ref) + request->tiny;
-        double ratio = ratio_of(out, ref, bound);
+        double out = read(outs, i), ref = read_ref(refs, i);
+        double ratio = ratio_at(request, i, out, ref);
         part->max_ratio = ratio > part->max_ratio ? ratio : part->max_ratio;
         if (ratio <= 1)
             continue;
@@ -82,14 +135,15 @@ static void judge_range(const nt_compare_request *request, size_t begin, size_t 
 static void sum_range(const nt_compare_request *request, size_t begin, size_t end, nt_compare_result *part)
 {
     double (*read)(const void *, size_t) = read_of[request->out_type];
+    double (*read_original)(const void *, size_t) = read_of[type_of_reference(request->out_type)];
     const void *outs = (const void *)(uintptr_t)request->out;
-    const double *originals = (const double *)(uintptr_t)request->original;
+    const void *originals = (const void *)(uintptr_t)request->original;
     const double *scales = (const double *)(uintptr_t)request->channel_scale;
     for (size_t i = begin; i < end; i++) {
         double scale = scales != NULL ? scales[i / request->channel_stride % request->channels] : 1.0;
-        double difference = read(outs, i) * scale - originals[i];
+        double original = read_original(originals, i), difference = read(outs, i) * scale - original;
         part->sum_sq_diff += difference * difference;
-        part->sum_sq_ref += originals[i] * originals[i];
+        part->sum_sq_ref += original * original;
     }
 }
 

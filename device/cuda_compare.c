@@ -82,21 +82,33 @@ static void add_up(const tally *blocks, uint32_t count, const nt_compare_request
     out->sum_sq_ref = request->original != 0 ? ref : NAN;
 }
 
+/* Types that a float would round are read as they are. */
 static double to_double(nt_dtype type, const void *bytes)
 {
-    double wide;
-    int32_t integer;
+    union {
+        double f64;
+        int32_t i32;
+        uint32_t u32;
+        int64_t i64;
+        uint64_t u64;
+    } value;
     float real;
-    if (type == NT_F64) {
-        memcpy(&wide, bytes, sizeof wide);
-        return wide;
+    memcpy(&value, bytes, nt_dtype_bytes(type));
+    switch (type) {
+    case NT_F64:
+        return value.f64;
+    case NT_I32:
+        return value.i32;
+    case NT_U32:
+        return value.u32;
+    case NT_I64:
+        return (double)value.i64;
+    case NT_U64:
+        return (double)value.u64;
+    default:
+        nt_unpack(type, bytes, 1, &real);
+        return (double)real;
     }
-    if (type == NT_I32) { /* float would round it */
-        memcpy(&integer, bytes, sizeof integer);
-        return integer;
-    }
-    nt_unpack(type, bytes, 1, &real);
-    return real;
 }
 
 static nt_status fetch_first_bad(nt_device *device, const nt_compare_request *request, nt_compare_result *out,
@@ -106,13 +118,16 @@ static nt_status fetch_first_bad(nt_device *device, const nt_compare_request *re
         double aligned;
         unsigned char bytes[8];
     } element = {0};
-    size_t size = nt_dtype_bytes(request->out_type);
-    nt_status status = nt_cuda_download(device, element.bytes, request->out + out->first_bad * size, size, err);
+    nt_dtype type = request->out_type;
+    size_t size = nt_dtype_bytes(type), at = out->first_bad;
+    nt_status status = nt_cuda_download(device, element.bytes, request->out + at * size, size, err);
     if (status != NT_OK)
         return status;
-    out->first_out = to_double(request->out_type, element.bytes);
-    return nt_cuda_download(device, &out->first_ref, request->ref + out->first_bad * sizeof(double), sizeof(double),
-                            err);
+    out->first_out = to_double(type, element.bytes);
+    status = nt_cuda_download(device, element.bytes, request->ref + at * sizeof(double), sizeof(double), err);
+    if (status == NT_OK)
+        out->first_ref = to_double(type == NT_I64 || type == NT_U64 ? type : NT_F64, element.bytes);
+    return status;
 }
 
 static nt_status launch_compare(nt_device *device, const nt_compare_request *r, uint32_t blocks, nt_mem results,

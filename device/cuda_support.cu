@@ -61,7 +61,7 @@ extern "C" __global__ void nt_count_changed(const u8 *at, u32 byte, u64 bytes, u
 }
 
 // Element types, numbered as nt_dtype is.
-enum { F64, F32, F16, BF16, F8E4M3, I32, I8 };
+enum { F64, F32, F16, BF16, F8E4M3, I32, I8, U8, I16, U16, U32, I64, U64 };
 
 __device__ double e4m3_value(u8 bits)
 {
@@ -88,6 +88,12 @@ __device__ double element(const void *data, int type, u64 i)
     case BF16: return __uint_as_float((u32)((const u16 *)data)[i] << 16);
     case F8E4M3: return e4m3_value(((const u8 *)data)[i]);
     case I32: return ((const int *)data)[i];
+    case U8: return ((const u8 *)data)[i];
+    case I16: return ((const short *)data)[i];
+    case U16: return ((const u16 *)data)[i];
+    case U32: return ((const u32 *)data)[i];
+    case I64: return (double)((const long long *)data)[i];
+    case U64: return (double)((const u64 *)data)[i];
     default: return ((const signed char *)data)[i];
     }
 }
@@ -99,8 +105,10 @@ struct tally {
 };
 
 struct compare_args {
-    const void *out;
-    const double *ref, *abs, *original, *scale;
+    const void *out, *ref; // the reference of 64-bit integers has their type, all others f64
+    const double *abs;
+    const void *original;
+    const double *scale;
     u64 count, channels, stride;
     double gamma, unit_out, tiny;
     int type;
@@ -115,12 +123,28 @@ __device__ void merge(tally *into, const tally *from)
     into->first_bad = from->first_bad < into->first_bad ? from->first_bad : into->first_bad;
 }
 
+__device__ bool is_wide(int type)
+{
+    return type == I64 || type == U64;
+}
+
+// |a - b| of 64-bit integers, rounded once.
+__device__ double wide_distance(int type, u64 a, u64 b)
+{
+    bool above = type == I64 ? (long long)a > (long long)b : a > b;
+    return (double)(above ? a - b : b - a);
+}
+
 __device__ void judge(const compare_args *a, u64 i, tally *t)
 {
     const double infinity = __longlong_as_double(0x7ff0000000000000ll);
-    double out = element(a->out, a->type, i), ref = a->ref[i];
-    double diff = fabs(out - ref);
-    double bound = a->gamma * a->abs[i] + a->unit_out * fabs(ref) + a->tiny;
+    int ref_type = is_wide(a->type) ? a->type : F64;
+    double out = element(a->out, a->type, i), ref = element(a->ref, ref_type, i);
+    double diff = fabs(out - ref), bound = a->unit_out * fabs(ref) + a->tiny;
+    if (is_wide(a->type))
+        diff = wide_distance(a->type, ((const u64 *)a->out)[i], ((const u64 *)a->ref)[i]);
+    else
+        bound += a->gamma * a->abs[i];
     double ratio = diff == 0 ? 0 : diff / bound;
     if (!(ratio <= 1) || !(fabs(out) < infinity)) {
         t->violations++;
@@ -131,9 +155,9 @@ __device__ void judge(const compare_args *a, u64 i, tally *t)
     t->max_ratio = fmax(t->max_ratio, ratio);
     if (a->original) {
         double scale = a->scale ? a->scale[i / a->stride % a->channels] : 1.0;
-        double off = out * scale - a->original[i];
+        double original = element(a->original, ref_type, i), off = out * scale - original;
         t->sum_sq_diff += off * off;
-        t->sum_sq_ref += a->original[i] * a->original[i];
+        t->sum_sq_ref += original * original;
     }
 }
 

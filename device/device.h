@@ -35,7 +35,9 @@ typedef struct nt_sample_request {
 } nt_sample_request;
 
 /* Elementwise check of an output against its fp64 reference, done on the device.
- * bound_i = gamma * abs_i + unit_out * |ref_i| + tiny. Integer outputs (I32) are exact: gamma = unit_out = tiny = 0. */
+ * bound_i = gamma * abs_i + unit_out * |ref_i| + tiny. Integer outputs (I32) are exact: gamma = unit_out = tiny = 0.
+ * Outputs of I64 and U64 have a reference and an original of that type itself, since f64 would round them; their
+ * difference is taken exactly, abs is not looked at and gamma is 0. */
 typedef struct nt_compare_request {
     nt_mem out;
     nt_dtype out_type;

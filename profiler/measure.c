@@ -30,7 +30,8 @@ int64_t nt_measure_launches(double sample_ns, double t_ns)
     return launches < 1 ? 1 : launches > 20000 ? 20000 : (int64_t)launches;
 }
 
-static nt_status take(const nt_target *target, int64_t launches, size_t count, double *ns, double *mhz, nt_error *err)
+static nt_status take_together(const nt_target *target, int64_t launches, size_t count, double *ns, double *mhz,
+                               nt_error *err)
 {
     nt_sample_request request = {.plan = target->plan,
                                  .module = target->module,
@@ -42,6 +43,19 @@ static nt_status take(const nt_target *target, int64_t launches, size_t count, d
                                  .out_ns = ns,
                                  .out_clock_mhz = mhz};
     return target->ops->sample(target->device, &request, err);
+}
+
+static nt_status take(const nt_target *target, int64_t launches, size_t count, double *ns, double *mhz, nt_error *err)
+{
+    nt_status status = NT_OK;
+    if (target->restore == NULL)
+        return take_together(target, launches, count, ns, mhz, err);
+    for (size_t i = 0; status == NT_OK && i < count; i++) {
+        status = target->restore(target->restore_context, err);
+        if (status == NT_OK)
+            status = take_together(target, launches, 1, ns + i, mhz != NULL ? mhz + i : NULL, err);
+    }
+    return status;
 }
 
 nt_status nt_measure_once(const nt_target *target, int64_t launches, double *period_ns, nt_error *err)

@@ -27,6 +27,9 @@ typedef struct nt_target {
     const nt_binding *ring;
     size_t ring_count;
     size_t *position;
+    /* Called before each sample, outside its bracket; NULL where launches leave what they read as it is. */
+    nt_status (*restore)(void *context, nt_error *err);
+    void *restore_context;
 } nt_target;
 
 typedef struct nt_measurement {

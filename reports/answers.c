@@ -149,7 +149,8 @@ static nt_status answer_of(const nt_result *r, nt_answer *answer, nt_error *err)
     answer->best = &r->trial[group->best];
     double time_ns = answer->best->time_ns;
     answer->flop_per_s = nt_result_flops(group, time_ns);
-    answer->images_per_s = (double)group->problem.batch / (time_ns * 1e-9);
+    answer->images_per_s =
+        nt_layer_is_users(group->problem.layer) ? NAN : (double)group->problem.batch / (time_ns * 1e-9);
     answer->roof_pct = nt_result_roof_pct(r, group, time_ns);
     answer->inference_mj = answer->best->energy_mj / (double)group->problem.batch;
     if (group->rule >= 0) {

@@ -45,7 +45,7 @@ static void note_run(nt_format_writer *writer)
     drop(writer, NT_COMMON_DEVICE, run->run.device.name[0] != '\0');
     drop(writer, NT_COMMON_KERNEL, run->kernel[0] != '\0');
     drop(writer, NT_COMMON_PROBLEM, run->problem.shape.count > 0);
-    drop(writer, NT_COMMON_LAYER, strncmp(run->problem.layer, "user:", 5) != 0);
+    drop(writer, NT_COMMON_LAYER, !nt_layer_is_users(run->problem.layer));
     if (run->format != NULL && run->format->header_json != NULL) {
         nt_foreign_run plain = *run;
         plain.values = NULL; /* those of the results, not the file's */

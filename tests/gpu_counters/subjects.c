@@ -158,7 +158,7 @@ void bench_close(bench *b)
 
 nt_target bench_target(bench *b, subject *s)
 {
-    return (nt_target){b->ops, b->device, b->module, &s->plan, s->ring, (size_t)s->slots, &s->position};
+    return (nt_target){b->ops, b->device, b->module, &s->plan, s->ring, (size_t)s->slots, &s->position, NULL, NULL};
 }
 
 size_t bench_group(bench *b, int group, nt_target *targets)

@@ -24,11 +24,13 @@ trial=$(count t.db 'select trial from best')
 "$NNTUNE" best --db t.db > out; grep -q 'user:softmax' out || fail "best: $(cat out)"
 "$NNTUNE" show "$trial" --source --db t.db > out; grep -q '^void softmax(' out || fail "show --source: $(cat out)"
 grep -q -- '-Dlanes=' out || fail "show --source has no options: $(head -3 out)"
-"$NNTUNE" show "$trial" --db t.db > out; grep -q 'of the roof' out || fail "show has no roof: $(cat out)"
+"$NNTUNE" show "$trial" --db t.db > out; grep -q 'of the roof, .* launches/s' out || fail "show has no roof or no launches: $(cat out)"
+"$NNTUNE" best --db t.db > out; grep -q 'user:softmax .* - *softmax ' out || fail "best counts images of a kernel of the user's: $(cat out)"
 "$NNTUNE" rerun "$trial" --db t.db > out 2> err || fail "rerun: $(cat err)"
 
 # ---- options of a sweep, resume, reuse
-sweep softmax/softmax.json --budget 3 --param lanes=4,8 --where 'rows > 2' -q --db p.db > out
+sweep softmax/softmax.json --budget 3 --param lanes=4,8 --where 'rows > 2' --db p.db > out 2> err
+grep -q 'launches/s' out && ! grep -q 'images/s' out || fail "a sweep counts images of a kernel of the user's: $(cat out)"
 equal "values kept" "$(count p.db "select count(*) from trials where params not like '%\"lanes\":4%' and params not like '%\"lanes\":8%' or params like '%\"rows\":1,%' or params like '%\"rows\":2,%'")" 0
 sweep softmax/softmax.json --budget 16 --resume -q --db t.db > out
 equal "runs after a finished one" "$(count t.db 'select count(*) from run')" 3

@@ -190,6 +190,7 @@ static void speed_is_measured_against_the_higher_roof(void **state)
     assert_float_equal(speed.flop_per_s, 1e12, 1);
     assert_float_equal(speed.bytes_per_s, 1e9, 1);
     assert_float_equal(speed.images_per_s, 4000, 1e-6);
+    assert_float_equal(speed.launches_per_s, 1000, 1e-6);
     assert_true(isnan(speed.roof_pct));
     device.peak_flops[NT_FP32] = 4e12;
     device.dram_peak_bytes_per_s = 1e10;

@@ -140,7 +140,7 @@ static nt_target *make_targets(size_t count)
     memset(plans, 0, sizeof plans);
     position = 0;
     for (size_t i = 0; i < count; i++)
-        targets[i] = (nt_target){&ops, &device, NULL, &plans[i], ring, 3, &position};
+        targets[i] = (nt_target){&ops, &device, NULL, &plans[i], ring, 3, &position, NULL, NULL};
     return targets;
 }
 

@@ -173,6 +173,66 @@ static void test_small_types(void **state)
     }
 }
 
+/* Integers beyond the 53 bits of a double: off by one is off by one. */
+static void test_wide_integers(void **state)
+{
+    (void)state;
+    static uint64_t out[COUNT], wanted[COUNT];
+    nt_compare_result result;
+    for (int signs = 0; signs < 2; signs++) {
+        nt_compare_request request = comparison();
+        for (int i = 0; i < COUNT; i++)
+            out[i] = wanted[i] = (signs ? UINT64_C(1) << 63 : UINT64_C(1) << 61) + (uint64_t)i; /* negative as I64 */
+        request.out = (nt_mem)(uintptr_t)out;
+        request.ref = request.original = (nt_mem)(uintptr_t)wanted;
+        request.out_type = signs ? NT_I64 : NT_U64;
+        request.gamma = request.tiny = request.unit_out = 0;
+        assert_int_equal(nt_cpu_compare(pool, &request, &result, NULL), NT_OK);
+        assert_int_equal(result.violations, 0);
+        out[77]++;
+        nt_cpu_compare(pool, &request, &result, NULL);
+        assert_int_equal(result.violations, 1);
+        assert_int_equal(result.first_bad, 77);
+        assert_true(signs ? result.first_ref < 0 : result.first_ref > 0);
+        request.tiny = 1;
+        nt_cpu_compare(pool, &request, &result, NULL);
+        assert_int_equal(result.violations, 0);
+        assert_float_equal(result.max_ratio, 1, 0);
+        out[77] = 0; /* far off, across the sign */
+        nt_cpu_compare(pool, &request, &result, NULL);
+        assert_int_equal(result.violations, 1);
+        assert_true(result.max_ratio > 1e18);
+    }
+}
+
+static void test_every_integer_type(void **state)
+{
+    (void)state;
+    static const nt_dtype types[] = {NT_I8, NT_U8, NT_I16, NT_U16, NT_I32, NT_U32};
+    static unsigned char packed[COUNT * 4];
+    static float values[COUNT];
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        nt_compare_request request = comparison();
+        nt_compare_result result;
+        for (int i = 0; i < COUNT; i++)
+            ref[i] = (double)(values[i] = (float)(i % 100));
+        if (types[t] == NT_U8 || types[t] == NT_U16 || types[t] == NT_U32)
+            ref[5] = (double)(values[5] = nt_dtype_bytes(types[t]) == 1 ? 255 : 65535); /* above the signed types */
+        else
+            ref[5] = (double)(values[5] = -127);
+        nt_pack(types[t], values, COUNT, NULL, 0, 1, packed);
+        request.out = (nt_mem)(uintptr_t)packed;
+        request.out_type = types[t];
+        request.gamma = request.tiny = 0;
+        assert_int_equal(nt_cpu_compare(pool, &request, &result, NULL), NT_OK);
+        assert_int_equal(result.violations, 0);
+        packed[COUNT / 2 * nt_dtype_bytes(types[t])] ^= 1;
+        nt_cpu_compare(pool, &request, &result, NULL);
+        assert_int_equal(result.violations, 1);
+        assert_int_equal(result.first_bad, COUNT / 2);
+    }
+}
+
 static void test_fewer_elements_than_threads(void **state)
 {
     (void)state;
@@ -207,6 +267,8 @@ int main(void)
         cmocka_unit_test(test_never_passes_nan),
         cmocka_unit_test(test_integers_exactly),
         cmocka_unit_test(test_small_types),
+        cmocka_unit_test(test_wide_integers),
+        cmocka_unit_test(test_every_integer_type),
         cmocka_unit_test(test_fewer_elements_than_threads),
         cmocka_unit_test(test_count_changed),
     };

@@ -340,6 +340,38 @@ static void test_errors(void **state)
     }
 }
 
+/* ---- what launches change is put right before each sample ---------------------------------------------------------------- */
+
+static size_t restores, restore_fails_at;
+
+static nt_status restore(void *context, nt_error *err)
+{
+    assert_ptr_equal(context, &restores);
+    assert_int_equal(restores, script.samples); /* one before each, none missed */
+    return ++restores == restore_fails_at ? nt_fail(err, NT_FAILED, "no restoring") : NT_OK;
+}
+
+static void test_restores_before_each_sample(void **state)
+{
+    (void)state;
+    nt_target target = new_target(steady);
+    nt_measurement m;
+    nt_error err;
+    target.restore = restore;
+    target.restore_context = &restores;
+    restores = restore_fails_at = 0;
+    assert_int_equal(nt_measure(&target, &nt_measure_defaults, &m, &err), NT_OK);
+    assert_int_equal(script.most_at_once, 1);
+    assert_int_equal(restores, script.samples);
+    assert_int_equal(m.samples.count, 6);
+    nt_samples_done(&m.samples);
+    restores = 0;
+    restore_fails_at = 5;
+    script.samples = script.calls = 0;
+    assert_int_equal(nt_measure(&target, &nt_measure_defaults, &m, &err), NT_FAILED);
+    assert_int_equal(script.samples, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_retaking_has_a_limit),
         cmocka_unit_test(test_unknown_clock),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_restores_before_each_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

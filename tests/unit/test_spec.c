@@ -309,8 +309,6 @@ static const struct {
      "arguments: none has access write or readwrite"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f33\", \"count\": \"n\"}]",
      "arguments[0].type: 'f33' is none of f64, f32"},
-    {"arguments", "[{\"name\": \"x\", \"type\": \"u16\", \"count\": \"n\", \"access\": \"write\"}]",
-     "arguments[0]: cannot be written: outputs are checked as f64, f32"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f32\"}]", "arguments[0]: needs either a count"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"sm_count\"}]", "arguments[0].count: column 1"},
     {"arguments", "[{\"name\": \"x\", \"type\": \"f32\", \"count\": \"n - 1000\", \"access\": \"write\"}]",
