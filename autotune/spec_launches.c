@@ -44,8 +44,8 @@ static nt_status unknown_argument(const nt__reader *r, const char *where, const 
     return NT_USAGE;
 }
 
-/* Names of arguments; without a list all in their order. A kernel has its symbols without being passed them; a
- * reference in C is passed them too. */
+/* Names of arguments; without a list all in their order. A kernel has its symbols without being passed them, unless it
+ * lists them; a reference in C is passed them too. */
 static nt_status get_arguments(const nt__reader *r, const json_t *json, const char *where, bool symbols,
                                nt_spec_launch *out)
 {
@@ -69,8 +69,6 @@ static nt_status get_arguments(const nt__reader *r, const json_t *json, const ch
         int at = find_argument(spec, names[i]);
         if (at < 0)
             return unknown_argument(r, path, names[i]);
-        if (spec->argument[at].symbol != NULL && !symbols)
-            return nt__spec_fail(r, path, "'%s' has a symbol, so no kernel takes it as an argument", names[i]);
         out->argument[out->argument_count++] = at;
     }
     return status;

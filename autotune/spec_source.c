@@ -225,16 +225,22 @@ static nt_status add_options(nt__reader *r, const json_t *root, nt_str *out)
     return status;
 }
 
-/* Templates are named to NVRTC as they are written, with their parameters put in. */
+/* Templates are named to NVRTC as they are written, with their parameters put in; and to the assertions about them. */
+static nt_status add_entry(nt__reader *r, const nt_spec_launch *launch, int index, nt_str *out)
+{
+    char macro[NT_NAME_BYTES];
+    nt_status status = check_blanks(r, index < 0 ? "reference" : "kernels", launch->entry);
+    nt__spec_entry_macro(index, macro, sizeof macro);
+    nt_str_addf(out, " --name-expression=%s -D%s=%s", launch->entry, macro, launch->entry);
+    return status;
+}
+
 static nt_status add_entries(nt__reader *r, nt_str *out)
 {
-    for (int i = 0; i < r->spec->launch_count; i++) {
-        nt_status status = check_blanks(r, "kernels", r->spec->launch[i].entry);
-        if (status != NT_OK)
-            return status;
-        nt_str_addf(out, " --name-expression=%s", r->spec->launch[i].entry);
-    }
-    return NT_OK;
+    nt_status status = NT_OK;
+    for (int i = 0; status == NT_OK && i < r->spec->launch_count; i++)
+        status = add_entry(r, &r->spec->launch[i], i, out);
+    return status;
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------------------- */
@@ -254,9 +260,10 @@ static nt_status read_options(nt__reader *r, const json_t *root)
         status = add_options(r, root, &options);
     if (status == NT_OK && spec->device == NT_DEVICE_CUDA)
         status = add_entries(r, &options);
-    nt_str_add(&plain, spec->reference == NT_SPEC_OF_CUDA ? " --name-expression=" : strict_c);
-    if (spec->reference == NT_SPEC_OF_CUDA)
-        nt_str_add(&plain, spec->reference_launch.entry);
+    if (status == NT_OK && spec->reference == NT_SPEC_OF_CUDA)
+        status = add_entry(r, &spec->reference_launch, -1, &plain);
+    else
+        nt_str_add(&plain, strict_c);
     if (spec->device == NT_DEVICE_CPU)
         nt_str_add(&options, strict_c);
     spec->options = nt__spec_keep(spec, options.data);
@@ -296,10 +303,13 @@ nt_status nt__spec_read_source(nt__reader *r, const json_t *root)
         status = add_sources(r, root, "", h, &text);
     if (status == NT_OK && own)
         status = add_sources(r, json_object_get(root, "reference"), "reference", h, &reference);
-    for (int i = 0; spec->device == NT_DEVICE_CPU && i < spec->launch_count; i++)
-        add_call(spec, &spec->launch[i], i, &text);
-    if (spec->reference == NT_SPEC_OF_C)
-        add_call(spec, &spec->reference_launch, -1, &reference);
+    void (*add)(const nt_spec *, const nt_spec_launch *, int, nt_str *) =
+        spec->device == NT_DEVICE_CPU ? add_call : nt__spec_add_signature;
+    for (int i = 0; i < spec->launch_count; i++)
+        add(spec, &spec->launch[i], i, &text);
+    if (own)
+        (spec->reference == NT_SPEC_OF_C ? add_call : nt__spec_add_signature)(spec, &spec->reference_launch, -1,
+                                                                              &reference);
     spec->source = nt__spec_keep(spec, text.data != NULL ? text.data : nt_strdup(""));
     spec->reference_source = nt__spec_keep(spec, reference.data != NULL ? reference.data : nt_strdup(""));
     for (int i = 0; i < h->count; i++)

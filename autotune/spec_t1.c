@@ -232,7 +232,17 @@ static json_t *grid_of(const nt_t1 *t1)
     return list;
 }
 
-static json_t *kernels_of(const nt_t1 *t1)
+/* Constant memory of MemType Constant is an argument of the kernel as well; a Symbol is not. */
+static json_t *names_of(const nt_t1 *t1, const json_t *arguments)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < t1->kernel.argument_count; i++)
+        if (!is(t1->kernel.argument[i].memory_type, "Symbol"))
+            json_array_append(names, json_object_get(json_array_get(arguments, i), "name"));
+    return names;
+}
+
+static json_t *kernels_of(const nt_t1 *t1, const json_t *arguments)
 {
     const nt_t1_kernel *k = &t1->kernel;
     const nt_t1_expr *local[] = {&k->local_size.x, &k->local_size.y, &k->local_size.z};
@@ -244,6 +254,7 @@ static json_t *kernels_of(const nt_t1 *t1)
     json_decref(block);
     if (k->shared_memory.text != NULL && !is(k->shared_memory.text, "0"))
         json_object_set_new(kernel, "shared_bytes", expression(k->shared_memory.text));
+    json_object_set_new(kernel, "arguments", names_of(t1, arguments));
     json_t *list = json_array();
     json_array_append_new(list, kernel);
     return list;
@@ -325,7 +336,7 @@ static json_t *convert(nt__reader *r, const nt_t1 *t1)
         return json_pack("{s:i, s:o, s:s, s:[s], s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "nntune_spec", 1, "name",
                          name_of(t1), "language", language, "sources", t1->kernel.kernel_file, "compiler_options",
                          options, "sizes", sizes, "parameters", params_of(t1), "constraints", constraints_of(t1),
-                         "arguments", arguments, "kernels", kernels_of(t1), "reference", reference);
+                         "arguments", arguments, "kernels", kernels_of(t1, arguments), "reference", reference);
     json_decref(sizes);
     json_decref(reference);
     json_decref(arguments);

@@ -190,6 +190,20 @@ static void what_does_not_compile_says_where(void **state)
         {"extern \"C\" __global__ void relu(float *y, const float4 *x, int n) { y[0] = zz; }\n", "relu.cu(1): error: "},
         {"extern \"C\" __global__ void relu(float *y, const float4 *x, int n) { y[0] = zz + z2; }\n", " (and 1 more)"},
         {"\n__global__ void rel(float *y) { y[0] = 1; }\n", "relu"}, /* no such kernel */
+        {"__global__ void relu(float *y, const float4 *x) {}\n",
+         "arguments of relu as the spec has them(1): error: static assertion failed with \"the spec gives relu 3 "
+         "arguments"},
+        {"__global__ void relu(float *y, const float4 *x, int n, int m) {}\n", "the spec gives relu 3 arguments"},
+        {"__global__ void relu(float *y, const float4 *x, double n) {}\n",
+         "argument n (i32) does not fit parameter 3 of relu"},
+        {"__global__ void relu(float *y, const float4 *x, float n) {}\n", "argument n (i32) does not fit parameter 3"},
+        {"__global__ void relu(float *y, const float4 *x, int *n) {}\n", "argument n (i32) does not fit parameter 3"},
+        {"__global__ void relu(int *y, const float4 *x, int n) {}\n",
+         "argument y (buffer of f32) does not fit parameter 1"},
+        {"__global__ void relu(double *y, const float4 *x, int n) {}\n",
+         "argument y (buffer of f32) does not fit parameter 1"},
+        {"__global__ void relu(float y, const float4 *x, int n) {}\n",
+         "argument y (buffer of f32) does not fit parameter 1"},
     };
     (void)state;
     need_nvrtc();
@@ -205,6 +219,59 @@ static void what_does_not_compile_says_where(void **state)
         if (strstr(err.what, rows[i].says) == NULL)
             fail_msg("no '%s' in: %s", rows[i].says, err.what);
     }
+}
+
+/* A T1 file's constant memory is passed as well where MemType says Constant, and not where MemoryType says Symbol. */
+static void constant_memory_of_a_t1_file(void **state)
+{
+    static const char with[] =
+        ",   {\"Name\": \"table\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 16,"
+        "     \"MemType\": \"Constant\", \"FillType\": \"Random\", \"AccessType\": \"ReadOnly\"},"
+        "   {\"Name\": \"bias\", \"Type\": \"float\", \"MemoryType\": \"Symbol\", \"Size\": 16,"
+        "     \"FillType\": \"Random\", \"AccessType\": \"ReadOnly\"}]}}";
+    char text[4096];
+    nt_plan plan;
+    nt_device_info device;
+    (void)state;
+    snprintf(text, sizeof text, "%.*s%s", (int)(strlen(t1) - 3), t1, with);
+    spec_write("relu.json", text);
+    spec_write("relu.cu", "__constant__ float table[16], bias[16];\n"
+                          "extern \"C\" __global__ void relu(float *y, const float4 *x, int n, float *same) {}\n");
+    const nt_spec *spec = spec_load(spec_file("relu.json"));
+    nt_problem problem = problem_of(spec);
+    nt_config config = default_of(spec);
+    nt_device_info_init(&device, NT_DEVICE_CUDA);
+    assert_int_equal(spec->kernel.plan(&problem, &config, &device, &plan, NULL), NT_OK);
+    assert_int_equal(plan.prepare_count, 2);
+    assert_string_equal(plan.prepare[0].entry, "table");
+    assert_string_equal(plan.prepare[1].entry, "bias");
+    assert_int_equal(plan.stage[0].arg_count, 4);
+    assert_int_equal(plan.stage[0].arg[3].role, plan.prepare[0].zero_role);
+    need_nvrtc();
+    check_compiled(spec, &config, "relu", "relu");
+}
+
+/* Types that a launch cannot tell from what the spec says are taken. */
+static void kernels_may_use_types_of_their_own(void **state)
+{
+    (void)state;
+    need_nvrtc();
+    spec_write("relu.json", t1);
+    spec_write(
+        "relu.cu",
+        "struct pair { float a, b; };\n"
+        "template <class T> __global__ void many(T *y, const volatile pair *x, unsigned n) { y[0] = x[0].a; }\n"
+        "namespace inner { __global__ void relu(void *y, const float4 *__restrict__ x, const unsigned n) {} }\n");
+    char text[4096], *at;
+    snprintf(text, sizeof text, "%s", t1);
+    at = strstr(text, "\"relu\", \"KernelFile\"");
+    assert_non_null(at);
+    memmove(at + 13, at + 6, strlen(at + 6) + 1);
+    memcpy(at, "\"inner::relu\"", 13);
+    spec_write("relu.json", text);
+    const nt_spec *spec = spec_load(spec_file("relu.json"));
+    nt_config config = default_of(spec);
+    check_compiled(spec, &config, "inner::relu", "_ZN5inner4reluEPvPK6float4j");
 }
 
 static void opencl_is_refused(void **state)
@@ -250,6 +317,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(its_plan_fills_constant_memory_first, spec_files_open, spec_files_close),
         cmocka_unit_test_setup_teardown(a_t1_file_becomes_a_spec, spec_files_open, spec_files_close),
         cmocka_unit_test_setup_teardown(what_does_not_compile_says_where, spec_files_open, spec_files_close),
+        cmocka_unit_test_setup_teardown(constant_memory_of_a_t1_file, spec_files_open, spec_files_close),
+        cmocka_unit_test_setup_teardown(kernels_may_use_types_of_their_own, spec_files_open, spec_files_close),
         cmocka_unit_test_setup_teardown(opencl_is_refused, spec_files_open, spec_files_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
