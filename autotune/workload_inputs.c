@@ -44,8 +44,10 @@ static nt_status put_tensor(nt_workload *w, nt_dtype type, float *values, size_t
 {
     size_t bytes = n * nt_dtype_bytes(type);
     void *packed = nt_alloc(bytes);
-    nt_pack(type, values, n, scale, scales, scales > 0 ? n / scales : n, packed);
-    nt_unpack(type, packed, n, values);
+    if (n > 0) { /* a layer may have no weight */
+        nt_pack(type, values, n, scale, scales, scales > 0 ? n / scales : n, packed);
+        nt_unpack(type, packed, n, values);
+    }
     nt_status status = nt_guarded_resize(w->ops, w->device, to, bytes, err);
     if (status == NT_OK)
         status = w->ops->upload(w->device, to->data, packed, bytes, err);

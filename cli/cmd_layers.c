@@ -1,4 +1,5 @@
 /* cmd_layers.c: `nntune layers [LAYER]`: what can be swept, from the registry: layers, shapes, kernels, parameters. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +59,23 @@ static const nt_kernel *next_kernel(const nt_layer *layer, int *at)
 
 /* ---- for people ------------------------------------------------------------------------------------------------------ */
 
-static void print_layer(const nt_layer *layer, bool bold)
+enum { SHAPES_OF_A_LIST = 6 };
+
+/* All names, or the first few of many. */
+static void print_shapes(const nt_layer *layer, int most)
+{
+    int shown = layer->shape_count <= most + 1 ? layer->shape_count : most;
+    printf("  shapes: ");
+    for (int i = 0; i < shown; i++)
+        printf("%s%s%s", i > 0 ? ", " : "", layer->shapes[i].name, i == 0 ? " (default)" : "");
+    if (shown < layer->shape_count)
+        printf(" and %d more", layer->shape_count - shown);
+}
+
+static void print_layer(const nt_layer *layer, int most_shapes, bool bold)
 {
     printf("%s: %s\n", layer->name, layer->summary);
-    printf("  shapes: ");
-    for (int i = 0; i < layer->shape_count; i++)
-        printf("%s%s%s", i > 0 ? ", " : "", layer->shapes[i].name, i == 0 ? " (default)" : "");
+    print_shapes(layer, most_shapes);
     printf("; any other as %s or by keys %s\n\n", layer->form, layer->shape_keys);
     nt_table *table = nt_table_new("  kernel|device|precisions|layouts|>parameters|what it is");
     const nt_kernel *kernel;
@@ -210,8 +222,10 @@ static void print_json(const nt_layer *only)
 static void print_text(const nt_layer *only, bool bold)
 {
     for (int i = 0; i < nt_layer_count; i++)
-        if (only == NULL || only == nt_layers[i])
-            print_layer(nt_layers[i], bold);
+        if (only == NULL || only == nt_layers[i]) {
+            fputs(only == NULL && i > 0 ? "\n" : "", stdout);
+            print_layer(nt_layers[i], only == NULL ? SHAPES_OF_A_LIST : INT_MAX - 1, bold);
+        }
     const nt_kernel *kernel;
     for (int at = 0; only != NULL && (kernel = next_kernel(only, &at)) != NULL;)
         print_kernel(kernel, bold);

@@ -6,7 +6,9 @@
 /* X(layer): the row nt_layer_<layer>. Layers are listed in this order. */
 /* clang-format off */
 #define LAYER_ROWS(X) \
-    X(conv3x3)
+    X(conv3x3)  \
+    X(relu)     \
+    X(residual_add)
 /* clang-format on */
 
 /* X(layer_device_kernel): the row nt_kernel_<..>; rows of a layer and device are swept in this order. */
@@ -18,7 +20,11 @@
     X(conv3x3_cuda_igemm)   \
     X(conv3x3_cuda_wgmma)   \
     X(conv3x3_cuda_fault)   \
-    X(conv3x3_fake)
+    X(conv3x3_fake)         \
+    X(relu_cpu_map)         \
+    X(relu_cuda_map)        \
+    X(add_cpu_map)          \
+    X(add_cuda_map)
 
 #define LAYER_EXTERN(name)   extern const nt_layer nt_layer_##name;
 #define KERNEL_EXTERN(name)  extern const nt_kernel nt_kernel_##name;

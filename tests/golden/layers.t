@@ -11,6 +11,20 @@ $ nntune layers
 |   igemm     cuda    tf32, fp16, bf16  nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   wgmma     cuda    tf32, fp16, bf16  nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
 |
+| relu: max(x, 0), element by element
+|   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w
+|
+|   kernel  device  precisions              layouts     parameters  what it is
+|   map     cpu     fp32, fp16, bf16, int8  nhwc, nchw           4  vectors in chunks, stored through or past the caches
+|   map     cuda    fp32, fp16, bf16, int8  nhwc, nchw           4  vectors of up to 16 bytes, several under way a thread
+|
+| add: sum of two tensors: a residual connection
+|   shapes: 256x56x56 (default), 512x28x28, 1024x14x14, 2048x7x7, 24x56x56, 32x28x28 and 9 more; any other as CxHxW or by keys c,h,w
+|
+|   kernel  device  precisions        layouts     parameters  what it is
+|   map     cpu     fp32, fp16, bf16  nhwc, nchw           4  vectors in chunks, stored through or past the caches
+|   map     cuda    fp32, fp16, bf16  nhwc, nchw           4  vectors of up to 16 bytes, several under way a thread
+|
 | 'nntune layers conv3x3' shows parameters, constraints and rules of thumb
 $ nntune layers conv3x3 | sed -n '/^direct on cpu/,/A configuration/p'
 | direct on cpu: direct convolution over packed rows, register tile of pixels by output channels
@@ -29,7 +43,7 @@ $ nntune layers --json | cut -c1-120
 | {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution, stride 1, border of one zer
 $ nntune layers conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3
+!   did you mean 'conv3x3'? Layers: conv3x3, relu, add
 = 2
 $ nntune layers | grep -cw -e fake -e fault
 | 0

@@ -27,6 +27,10 @@ typedef struct uint2 {
     unsigned x, y;
 } __attribute__((aligned(8))) uint2;
 
+typedef struct uint4 {
+    unsigned x, y, z, w;
+} __attribute__((aligned(16))) uint4;
+
 typedef struct uint3 {
     unsigned x, y, z;
 } uint3;
