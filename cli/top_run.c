@@ -46,8 +46,6 @@ static bool keep_run(void *context, const nt_row *row)
     nt_top_run *r = context;
     nt_facts *facts = &r->facts;
     int64_t id = nt_row_int(row, "run");
-    if (r->asked > 0 && id != r->asked)
-        return true;
     if (!facts->has_run || facts->run != id)
         forget_run(r, id);
     nt_copy(facts->state, sizeof facts->state, nt_row_text(row, "state"));
@@ -215,7 +213,7 @@ static nt_status count_units(nt_top_run *r, nt_error *err)
 static nt_status refresh(nt_top_run *r, nt_error *err)
 {
     int64_t run_before = r->facts.has_run ? r->facts.run : 0;
-    nt_status status = r->reader->runs(r->reader, keep_run, r, err);
+    nt_status status = r->reader->run(r->reader, r->asked, keep_run, r, err);
     if (status != NT_OK || !r->facts.has_run)
         return status;
     /* The peaks of a cpu are measured after the run began. */

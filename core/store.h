@@ -116,6 +116,8 @@ struct nt_reader {
     nt_status (*trials)(nt_reader *reader, int64_t run_id, const char *layer, nt_row_fn each, void *context,
                         nt_error *err);
     nt_status (*runs)(nt_reader *reader, nt_row_fn each, void *context, nt_error *err);
+    /* The same row of one run, 0: of the newest; no row when there is none. */
+    nt_status (*run)(nt_reader *reader, int64_t run_id, nt_row_fn each, void *context, nt_error *err);
     /* Counters of a trial, a row each: name, value, unit, source, passes, cache; by name. None is no error. */
     nt_status (*counters)(nt_reader *reader, int64_t trial_id, nt_row_fn each, void *context, nt_error *err);
     /* The device of a run with its limits and the peaks that run saw: one row, columns as nt_json_device names them. */

@@ -77,6 +77,11 @@ static nt_status out_of_time(const reader *r, nt_error *err)
     return NT_TIMED_OUT;
 }
 
+nt_status nt_reader_failure(const nt_db_reader *r, int code, nt_error *err)
+{
+    return code == SQLITE_INTERRUPT ? out_of_time(r, err) : nt_db_error(&r->db, "reading", err);
+}
+
 static nt_status each_row(reader *r, sqlite3_stmt *stmt, nt_row_fn each, void *context, int64_t *rows, nt_error *err)
 {
     row_buffer buffer;
@@ -92,10 +97,8 @@ static nt_status each_row(reader *r, sqlite3_stmt *stmt, nt_row_fn each, void *c
         more = each(context, &row);
     }
     nt_status status = NT_OK;
-    if (rc == SQLITE_INTERRUPT)
-        status = out_of_time(r, err);
-    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        status = nt_db_error(&r->db, "reading", err);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        status = nt_reader_failure(r, rc, err);
     row_done(&buffer);
     return status;
 }
@@ -104,7 +107,7 @@ nt_status nt_reader_rows(nt_db_reader *r, sqlite3_stmt *stmt, nt_row_fn each, vo
 {
     int64_t rows;
     nt_status status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
 }
 
@@ -114,27 +117,27 @@ static nt_status best(nt_reader *base, const char *layer, const char *device, nt
     reader *r = base->state;
     sqlite3_stmt *stmt;
     int64_t rows;
-    nt_status status = nt_db_prepare(&r->db,
-                                     "SELECT * FROM best WHERE (?1 IS NULL OR layer = ?1) AND "
-                                     "(?2 IS NULL OR device = ?2 OR device_uuid = ?2) "
-                                     "ORDER BY device, device_uuid, layer, shape, precision, layout, fill, batch",
-                                     &stmt, "reading the best trials", err);
+    nt_status status = nt_reader_prepare(r,
+                                         "SELECT * FROM best WHERE (?1 IS NULL OR layer = ?1) AND "
+                                         "(?2 IS NULL OR device = ?2 OR device_uuid = ?2) "
+                                         "ORDER BY device, device_uuid, layer, shape, precision, layout, fill, batch",
+                                         &stmt, "reading the best trials", err);
     if (status != NT_OK)
         return status;
     nt_bind_text(stmt, 1, layer);
     nt_bind_text(stmt, 2, device);
     status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
 }
 
-static nt_status no_trial(const reader *r, int64_t id, nt_error *err)
+static nt_status no_trial(reader *r, int64_t id, nt_error *err)
 {
     sqlite3_stmt *stmt;
     int64_t last = 0;
-    if (nt_db_prepare(&r->db, "SELECT max(id) FROM trial", &stmt, "reading", NULL) == NT_OK) {
+    if (nt_reader_prepare(r, "SELECT max(id) FROM trial", &stmt, "reading", NULL) == NT_OK) {
         nt_db_step_id(&r->db, stmt, &last, "reading", NULL);
-        sqlite3_finalize(stmt);
+        nt_reader_release(r, stmt);
     }
     nt_fail(err, NT_NOT_FOUND, "%s has no trial %" PRId64, r->db.path, id);
     if (last > 0)
@@ -149,12 +152,12 @@ static nt_status trial(nt_reader *base, int64_t id, nt_row_fn each, void *contex
     reader *r = base->state;
     sqlite3_stmt *stmt;
     int64_t rows = 0;
-    nt_status status = nt_db_prepare(&r->db, "SELECT * FROM trials WHERE trial = ?", &stmt, "reading a trial", err);
+    nt_status status = nt_reader_prepare(r, "SELECT * FROM trials WHERE trial = ?", &stmt, "reading a trial", err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, id);
     status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status == NT_OK && rows == 0 ? no_trial(r, id, err) : status;
 }
 
@@ -167,13 +170,13 @@ static nt_status trials(nt_reader *base, int64_t run_id, const char *layer, nt_r
     /* One text for each case, so that a run is found by its index and not by looking at every trial. */
     const char *sql = run_id > 0 ? "SELECT * FROM trials WHERE run = ?1 AND (?2 IS NULL OR layer = ?2) ORDER BY trial"
                                  : "SELECT * FROM trials WHERE ?1 = 0 AND (?2 IS NULL OR layer = ?2) ORDER BY trial";
-    nt_status status = nt_db_prepare(&r->db, sql, &stmt, "reading trials", err);
+    nt_status status = nt_reader_prepare(r, sql, &stmt, "reading trials", err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, run_id);
     nt_bind_text(stmt, 2, layer);
     status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
 }
 
@@ -184,8 +187,8 @@ static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_
     sqlite3_stmt *stmt;
     *out = (nt_samples){.launches_per_sample = NT_UNKNOWN};
     nt_status status =
-        nt_db_prepare(&r->db, "SELECT ns, launches_per_sample FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
-                      &stmt, "reading samples", err);
+        nt_reader_prepare(r, "SELECT ns, launches_per_sample FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
+                          &stmt, "reading samples", err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, trial_id);
@@ -200,7 +203,7 @@ static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_
     } else {
         status = nt_db_error(&r->db, "reading samples", err);
     }
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
 }
 
@@ -209,12 +212,25 @@ static nt_status runs(nt_reader *base, nt_row_fn each, void *context, nt_error *
     reader *r = base->state;
     sqlite3_stmt *stmt;
     int64_t rows;
-    nt_status status = nt_db_prepare(&r->db, "SELECT * FROM runs ORDER BY run", &stmt, "reading runs", err);
+    nt_status status = nt_reader_prepare(r, "SELECT * FROM runs ORDER BY run", &stmt, "reading runs", err);
     if (status != NT_OK)
         return status;
     status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
+}
+
+static nt_status run(nt_reader *base, int64_t run_id, nt_row_fn each, void *context, nt_error *err)
+{
+    reader *r = base->state;
+    sqlite3_stmt *stmt;
+    const char *sql = run_id > 0 ? "SELECT * FROM runs WHERE run = ?1"
+                                 : "SELECT * FROM runs WHERE ?1 = 0 AND run = (SELECT max(id) FROM run)";
+    nt_status status = nt_reader_prepare(r, sql, &stmt, "reading a run", err);
+    if (status != NT_OK)
+        return status;
+    sqlite3_bind_int64(stmt, 1, run_id);
+    return nt_reader_rows(r, stmt, each, context, err);
 }
 
 /* Rows of a statement with one number in its WHERE. */
@@ -223,12 +239,12 @@ static nt_status rows_of(reader *r, const char *sql, int64_t number, const char 
 {
     sqlite3_stmt *stmt;
     int64_t rows;
-    nt_status status = nt_db_prepare(&r->db, sql, &stmt, doing, err);
+    nt_status status = nt_reader_prepare(r, sql, &stmt, doing, err);
     if (status != NT_OK)
         return status;
     sqlite3_bind_int64(stmt, 1, number);
     status = each_row(r, stmt, each, context, &rows, err);
-    sqlite3_finalize(stmt);
+    nt_reader_release(r, stmt);
     return status;
 }
 
@@ -321,6 +337,7 @@ static void interrupt(nt_reader *base)
 static void close_reader(nt_reader *base)
 {
     reader *r = base->state;
+    nt_reader_drop_statements(r);
     nt_db_close(&r->db);
     free(r);
 }
@@ -342,6 +359,7 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .samples = samples,
         .trials = trials,
         .runs = runs,
+        .run = run,
         .counters = counters,
         .device = device,
         .query = query,
@@ -349,6 +367,7 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .close = close_reader,
     };
     nt_reader_add_windows(&r->base);
+    nt_reader_add_follow(&r->base);
     *out = &r->base;
     return NT_OK;
 }

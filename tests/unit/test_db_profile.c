@@ -270,7 +270,7 @@ static void an_older_file_is_read_and_migrated(void **state)
     says(p->path, "pragma user_version", "1"); /* reading changes nothing */
     nt_profile_sink *sink = open_sink(p, &run);
     sink->close(sink);
-    says(p->path, "pragma user_version", "4");
+    says(p->path, "pragma user_version", "6");
     says(p->path, "select batch from problem", "7");
     says(p->path, "select count(*) from profiles", "1");
 }
