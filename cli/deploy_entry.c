@@ -195,7 +195,7 @@ static bool fit_stage(const plans *p, int index, nt_deploy_stage *out)
     return ok && fit_number(p, get_zero, index, 0, &out->zero_bytes);
 }
 
-/* Vendor calls and a user's own buffers have no place in a table. */
+/* Vendor calls, a user's own buffers and tensor maps have no place in a table. */
 static bool can_be_kept(const nt_plan *plan)
 {
     for (int s = 0; s < plan->prepare_count + plan->stage_count; s++) {
@@ -203,7 +203,8 @@ static bool can_be_kept(const nt_plan *plan)
         if (stage->kind == NT_STAGE_VENDOR || (stage->kind == NT_STAGE_ZERO && stage->zero_role > NT_ROLE_WORKSPACE))
             return false;
         for (int i = 0; i < stage->arg_count; i++)
-            if (stage->arg[i].kind == NT_ARG_BUFFER && stage->arg[i].role > NT_ROLE_WORKSPACE)
+            if (stage->arg[i].kind == NT_ARG_TENSOR_MAP ||
+                (stage->arg[i].kind == NT_ARG_BUFFER && stage->arg[i].role > NT_ROLE_WORKSPACE))
                 return false;
     }
     return plan->stage_count > 0;

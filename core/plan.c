@@ -55,6 +55,15 @@ void nt_stage_arg_f32(nt_stage *stage, float value)
     arg->real = value;
 }
 
+void nt_stage_arg_map(nt_stage *stage, const nt_tensor_map *map)
+{
+    assert(stage->map_count < NT_MAX_MAPS);
+    nt_arg *arg = next_arg(stage);
+    arg->kind = NT_ARG_TENSOR_MAP;
+    arg->value = stage->map_count;
+    stage->map[stage->map_count++] = *map;
+}
+
 void nt_stage_zero(nt_stage *stage, nt_role role, size_t bytes)
 {
     assert((unsigned)role < NT_ROLE_COUNT);

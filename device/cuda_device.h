@@ -7,7 +7,8 @@
  *   cuda_launch.c   a plan's stages on the stream             cuda_sample.c    timing
  *   cuda_gate.c     holding the GPU back                      cuda_clock.c     SM clocks beside the timing
  *   cuda_compare.c  outputs against references                cuda_support.c   the device's own kernels
- *   cuda_watch.c    temperature, power, throttling beside the timing */
+ *   cuda_watch.c    temperature, power, throttling beside the timing
+ *   cuda_tensor_map.c  tensors as the copy engine sees them */
 #ifndef NT_CUDA_DEVICE_H
 #define NT_CUDA_DEVICE_H
 
@@ -120,6 +121,10 @@ nt_status nt_cuda_launch(nt_device *device, nt_module *module, const nt_plan *pl
                          nt_error *err);
 nt_status nt_cuda_run(nt_device *device, nt_module *module, const nt_plan *plan, bool prepare,
                       const nt_binding *binding, double *elapsed_ns, nt_error *err);
+
+/* ---- cuda_tensor_map.c ---- */
+/* The map as a kernel takes it, over the buffer that the binding gives. */
+CUresult nt_cuda_tensor_map(nt_device *device, const nt_tensor_map *map, const nt_binding *binding, CUtensorMap *out);
 
 /* ---- cuda_gate.c ---- */
 /* Holds the GPU back while launches are queued, so that the host's speed is outside the brackets. */

@@ -51,7 +51,9 @@
     X(function_set, cuFuncSetAttribute)                       \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor) \
     X(launch, cuLaunchKernel)                                 \
-    X(launch_ex, cuLaunchKernelEx)
+    X(launch_ex, cuLaunchKernelEx)                            \
+    X(map_tiled, cuTensorMapEncodeTiled)                      \
+    X(map_images, cuTensorMapEncodeIm2col)
 
 typedef struct nt_cuda_api {
 #define X(field, symbol) __typeof__(symbol) *field;

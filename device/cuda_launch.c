@@ -88,6 +88,29 @@ static value argument(const nt_arg *arg, const nt_binding *binding)
     return v;
 }
 
+/* All arguments of a launch where the driver finds them. */
+typedef struct values {
+    value value[NT_MAX_ARGS];
+    CUtensorMap map[NT_MAX_MAPS];
+    void *address[NT_MAX_ARGS];
+} values;
+
+static CUresult bind(nt_device *device, const nt_stage *stage, const nt_binding *binding, values *out)
+{
+    for (int i = 0; i < stage->map_count; i++) {
+        CUresult result = nt_cuda_tensor_map(device, &stage->map[i], binding, &out->map[i]);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    for (int i = 0; i < stage->arg_count; i++) {
+        out->value[i] = argument(&stage->arg[i], binding);
+        out->address[i] = &out->value[i];
+        if (stage->arg[i].kind == NT_ARG_TENSOR_MAP)
+            out->address[i] = &out->map[stage->arg[i].value];
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult launch(nt_device *device, CUfunction function, const nt_stage *stage, void **args)
 {
     if (cluster_blocks(stage) == 1)
@@ -133,13 +156,9 @@ CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int in
     if (stage->kind == NT_STAGE_SYMBOL)
         return device->cu->copy_within(stages->variable[index], (CUdeviceptr)binding->address[stage->zero_role],
                                        stage->zero_bytes, device->stream);
-    value values[NT_MAX_ARGS];
-    void *args[NT_MAX_ARGS];
-    for (int i = 0; i < stage->arg_count; i++) {
-        values[i] = argument(&stage->arg[i], binding);
-        args[i] = &values[i];
-    }
-    return launch(device, stages->function[index], stage, args);
+    values bound;
+    CUresult result = bind(device, stage, binding, &bound);
+    return result == CUDA_SUCCESS ? launch(device, stages->function[index], stage, bound.address) : result;
 }
 
 nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error *err)

@@ -19,6 +19,8 @@
     X(conv3x3_cuda_direct)  \
     X(conv3x3_cuda_igemm)   \
     X(conv3x3_cuda_wgmma)   \
+    X(conv3x3_cuda_gemm)    \
+    X(conv3x3_cuda_gemm3)   \
     X(conv3x3_cuda_fault)   \
     X(conv3x3_fake)         \
     X(relu_cpu_map)         \

@@ -1,9 +1,10 @@
 /* prelude.cuh: what CUDA kernel sources share: element types by precision, loads, stores and conversions.
  *
  * It stands in front of each kernel's text and includes nothing, so that kernels compile at a user's site without the
- * toolkit's headers. One of NT_PRECISION_FP32, _TF32, _FP16, _BF16 says what memory holds: nt_elem. Arithmetic is in
- * f32. Kernels stay in the part of the language that C shares, so that tests can run them on the host: there
- * NT_HOST_EMULATION is defined and the few words that need a GPU come from the test. */
+ * toolkit's headers. One of NT_PRECISION_FP32, _TF32, _FP16, _BF16, _INT8, _FP8 says what memory holds: nt_elem.
+ * Arithmetic is in f32, of int8 in 32-bit integers. Kernels stay in the part of the language that C shares, so that
+ * tests can run them on the host: there NT_HOST_EMULATION is defined and the few words that need a GPU come from the
+ * test. */
 
 #define NT_CAT_(a, b) a##b
 #define NT_CAT(a, b) NT_CAT_(a, b)
@@ -58,7 +59,18 @@ NT_INLINE unsigned short nt_f32_to_bf16(float x)
 #endif
 }
 
-#if defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16)
+/* What memory holds: inputs and weights, and sums before they are stored. */
+#ifdef NT_PRECISION_INT8
+typedef int nt_sum;
+#else
+typedef float nt_sum;
+#endif
+
+#if defined(NT_PRECISION_INT8)
+typedef signed char nt_elem;
+#elif defined(NT_PRECISION_FP8)
+typedef unsigned char nt_elem;
+#elif defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16)
 typedef unsigned short nt_elem;
 #ifdef NT_PRECISION_FP16
 #define nt_to_f32 nt_f16_to_f32
@@ -118,6 +130,7 @@ NT_INLINE void nt_put4(float *to, const float *from)
     *(float4 *)to = q;
 }
 
+#if !defined(NT_PRECISION_INT8) && !defined(NT_PRECISION_FP8)
 /* 1, 2 or 4 elements from global memory as f32, in one instruction. */
 NT_INLINE void nt_load1(const nt_elem *from, float *to)
 {
@@ -145,4 +158,5 @@ NT_INLINE void nt_load4(const nt_elem *from, float *to)
 #else
 #define nt_load2 nt_get2
 #define nt_load4 nt_get4
+#endif
 #endif

@@ -95,8 +95,14 @@ NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
 /* ---- compute capability 9.0a: four warps multiply tiles where they lie in shared memory ------------------------ */
 
 #if WGMMA_N
-#ifdef NT_PRECISION_TF32
+#if defined(NT_PRECISION_TF32) || defined(NT_PRECISION_FP32) /* fp32: in parts that are tf32 */
 #define NT_WGMMA_TYPE "k8.f32.tf32.tf32 "
+#define NT_WGMMA_TAIL ", p, 1, 1;\n}"
+#elif defined(NT_PRECISION_INT8)
+#define NT_WGMMA_TYPE "k32.s32.s8.s8 "
+#define NT_WGMMA_TAIL ", p;\n}"
+#elif defined(NT_PRECISION_FP8)
+#define NT_WGMMA_TYPE "k32.f32.e4m3.e4m3 "
 #define NT_WGMMA_TAIL ", p, 1, 1;\n}"
 #elif defined(NT_PRECISION_BF16)
 #define NT_WGMMA_TYPE "k16.f32.bf16.bf16 "
@@ -107,38 +113,82 @@ NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
 #endif
 
 /* Operand text of the accumulators, 16 names a line. */
-#define NT_NAMES_32                                                          \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define NT_NAMES_64                                                                                \
-    NT_NAMES_32 ", "                                                                               \
-                "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-                "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define NT_NAMES_96                                                                                \
-    NT_NAMES_64 ", "                                                                               \
-                "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+#define NT_NAMES_4  "%0, %1, %2, %3"
+#define NT_NAMES_8  NT_NAMES_4 ", %4, %5, %6, %7"
+#define NT_NAMES_16 NT_NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define NT_NAMES_32 NT_NAMES_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define NT_NAMES_48 NT_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define NT_NAMES_64 NT_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NT_NAMES_96                                                                                            \
+    NT_NAMES_64 ", "                                                                                           \
+                "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "             \
                 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define NT_NAMES_128                                                                                           \
     NT_NAMES_96 ", "                                                                                           \
                 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define NT_SUM_4(i)  "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
-#define NT_SUM_16(i) NT_SUM_4(i), NT_SUM_4(i + 1), NT_SUM_4(i + 2), NT_SUM_4(i + 3)
-#define NT_SUM_32(i) NT_SUM_16(i), NT_SUM_16(i + 4)
-
-#if WGMMA_N == 64
-#define NT_WGMMA_TEXT "m64n64" NT_WGMMA_TYPE "{" NT_NAMES_32 "}, %32, %33"
-#define NT_WGMMA_SUMS NT_SUM_32(0)
-#elif WGMMA_N == 128
-#define NT_WGMMA_TEXT "m64n128" NT_WGMMA_TYPE "{" NT_NAMES_64 "}, %64, %65"
-#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8)
-#elif WGMMA_N == 192
-#define NT_WGMMA_TEXT "m64n192" NT_WGMMA_TYPE "{" NT_NAMES_96 "}, %96, %97"
-#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8), NT_SUM_32(16)
+#ifdef NT_PRECISION_INT8
+#define NT_SUM "+r"
 #else
-#define NT_WGMMA_TEXT "m64n256" NT_WGMMA_TYPE "{" NT_NAMES_128 "}, %128, %129"
-#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_32(8), NT_SUM_32(16), NT_SUM_32(24)
+#define NT_SUM "+f"
 #endif
+#define NT_SUM_4(i)  NT_SUM(sum[i][0]), NT_SUM(sum[i][1]), NT_SUM(sum[i][2]), NT_SUM(sum[i][3])
+#define NT_SUM_8(i)  NT_SUM_4(i), NT_SUM_4(i + 1)
+#define NT_SUM_16(i) NT_SUM_8(i), NT_SUM_8(i + 2)
+#define NT_SUM_32(i) NT_SUM_16(i), NT_SUM_16(i + 4)
+#define NT_SUM_64(i) NT_SUM_32(i), NT_SUM_32(i + 8)
+
+/* NT_WGMMA_OPERANDS: the operands that come after the accumulators. */
+#if WGMMA_N == 8
+#define NT_WGMMA_SHAPE "m64n8"
+#define NT_WGMMA_NAMES NT_NAMES_4
+#define NT_WGMMA_OPERANDS ("%4", "%5", "%6", "%7", "%8", "%9")
+#define NT_WGMMA_SUMS NT_SUM_4(0)
+#elif WGMMA_N == 16
+#define NT_WGMMA_SHAPE "m64n16"
+#define NT_WGMMA_NAMES NT_NAMES_8
+#define NT_WGMMA_OPERANDS ("%8", "%9", "%10", "%11", "%12", "%13")
+#define NT_WGMMA_SUMS NT_SUM_8(0)
+#elif WGMMA_N == 32
+#define NT_WGMMA_SHAPE "m64n32"
+#define NT_WGMMA_NAMES NT_NAMES_16
+#define NT_WGMMA_OPERANDS ("%16", "%17", "%18", "%19", "%20", "%21")
+#define NT_WGMMA_SUMS NT_SUM_16(0)
+#elif WGMMA_N == 64
+#define NT_WGMMA_SHAPE "m64n64"
+#define NT_WGMMA_NAMES NT_NAMES_32
+#define NT_WGMMA_OPERANDS ("%32", "%33", "%34", "%35", "%36", "%37")
+#define NT_WGMMA_SUMS NT_SUM_32(0)
+#elif WGMMA_N == 96
+#define NT_WGMMA_SHAPE "m64n96"
+#define NT_WGMMA_NAMES NT_NAMES_48
+#define NT_WGMMA_OPERANDS ("%48", "%49", "%50", "%51", "%52", "%53")
+#define NT_WGMMA_SUMS NT_SUM_32(0), NT_SUM_16(8)
+#elif WGMMA_N == 128
+#define NT_WGMMA_SHAPE "m64n128"
+#define NT_WGMMA_NAMES NT_NAMES_64
+#define NT_WGMMA_OPERANDS ("%64", "%65", "%66", "%67", "%68", "%69")
+#define NT_WGMMA_SUMS NT_SUM_64(0)
+#elif WGMMA_N == 192
+#define NT_WGMMA_SHAPE "m64n192"
+#define NT_WGMMA_NAMES NT_NAMES_96
+#define NT_WGMMA_OPERANDS ("%96", "%97", "%98", "%99", "%100", "%101")
+#define NT_WGMMA_SUMS NT_SUM_64(0), NT_SUM_32(16)
+#else
+#define NT_WGMMA_SHAPE "m64n256"
+#define NT_WGMMA_NAMES NT_NAMES_128
+#define NT_WGMMA_OPERANDS ("%128", "%129", "%130", "%131", "%132", "%133")
+#define NT_WGMMA_SUMS NT_SUM_64(0), NT_SUM_64(16)
+#endif
+
+/* The whole text, with both operands in shared memory, or the first in registers (tf32). */
+#define NT_WGMMA_HEAD(adds)                                                                             \
+    "{\n.reg .pred p;\nsetp.ne.u32 p, " adds ", 0;\nwgmma.mma_async.sync.aligned." NT_WGMMA_SHAPE       \
+        NT_WGMMA_TYPE "{" NT_WGMMA_NAMES "}, "
+#define NT_FROM_SHARED(a, b, adds, x, y, z)        NT_WGMMA_HEAD(adds) a ", " b NT_WGMMA_TAIL
+#define NT_FROM_REGISTERS(a, b, c, d, tile, adds) \
+    NT_WGMMA_HEAD(adds) "{" a ", " b ", " c ", " d "}, " tile NT_WGMMA_TAIL
+#define NT_WITH(form, operands)                    form operands
 
 /* Rows of 128 bytes whose 16-byte units are permuted by the row's low three bits: 8 rows make 1024 bytes, which are
  * aligned to as much. */
@@ -147,15 +197,31 @@ NT_INLINE unsigned long long nt_tile_descriptor(unsigned address)
     return (unsigned long long)(address >> 4 & 0x3fffu) | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* sum += a (64 rows x 32 bytes) times b (WGMMA_N rows x 32 bytes), both in shared memory, without waiting. Warp w holds
- * rows 16 w to 16 w + 15, laid out as in nt_mma. */
-NT_INLINE void nt_wgmma(float sum[WGMMA_N / 8][4], unsigned a, unsigned b)
+/* sum = (adds ? sum : 0) + a (64 rows x 32 bytes) times b (WGMMA_N rows x 32 bytes), both in shared memory, without
+ * waiting. Warp w holds rows 16 w to 16 w + 15, laid out as in nt_mma. */
+NT_INLINE void nt_wgmma_into(nt_sum sum[WGMMA_N / 8][4], unsigned a, unsigned b, unsigned adds)
 {
-    asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.mma_async.sync.aligned." NT_WGMMA_TEXT NT_WGMMA_TAIL
-:NT_WGMMA_SUMS
-                 : "l"(nt_tile_descriptor(a)), "l"(nt_tile_descriptor(b))
+    asm volatile(NT_WITH(NT_FROM_SHARED, NT_WGMMA_OPERANDS)
+                 : NT_WGMMA_SUMS
+                 : "l"(nt_tile_descriptor(a)), "l"(nt_tile_descriptor(b)), "r"(adds)
                  : "memory");
 }
+
+NT_INLINE void nt_wgmma(nt_sum sum[WGMMA_N / 8][4], unsigned a, unsigned b)
+{
+    nt_wgmma_into(sum, a, b, 1u);
+}
+
+#ifdef NT_PRECISION_FP32
+/* The same with this lane's words of a as in nt_mma; they may change only after a wait. */
+NT_INLINE void nt_wgmma_registers(nt_sum sum[WGMMA_N / 8][4], const unsigned a[4], unsigned b, unsigned adds)
+{
+    asm volatile(NT_WITH(NT_FROM_REGISTERS, NT_WGMMA_OPERANDS)
+                 : NT_WGMMA_SUMS
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(nt_tile_descriptor(b)), "r"(adds)
+                 : "memory");
+}
+#endif
 
 /* Before the first nt_wgmma after other code has touched its sums. */
 NT_INLINE void nt_wgmma_begin(void)
@@ -172,9 +238,9 @@ NT_INLINE void nt_wgmma_commit(void)
 #define nt_wgmma_wait(pending) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory")
 
 /* Keeps the compiler from moving a sum across a wait. */
-NT_INLINE void nt_wgmma_sum_ready(float *sum)
+NT_INLINE void nt_wgmma_sum_ready(nt_sum *sum)
 {
-    asm volatile("" : "+f"(*sum)::"memory");
+    asm volatile("" : NT_SUM(*sum)::"memory");
 }
 
 /* Makes what this thread has written to shared memory visible to nt_wgmma; a barrier comes after. */

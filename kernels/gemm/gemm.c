@@ -1,0 +1,226 @@
+/* gemm.c: from a product and a configuration to what gemm.cu needs: parameters, options, tensor maps, launches. */
+#include "kernels/gemm/gemm.h"
+
+enum { ROW_BYTES = 128 };
+
+const nt_param nt__gemm_params[NT__GEMM_PARAMS] = {
+    {.name = "tile_m", .help = "rows of a block's tile", .NT_INTS(64, 128, 192, 256), .dflt = 0},
+    {.name = "tile_n", .help = "columns of a block's tile", .NT_INTS(8, 16, 32, 64, 96, 128, 192, 256), .dflt = 3},
+    {.name = "groups", .help = "groups of four warps that multiply", .NT_INTS(1, 2, 3), .dflt = 0},
+    {.name = "pingpong",
+     .help = "groups take whole tiles in turn, one storing while the other multiplies",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true},
+    {.name = "transposed",
+     .help = "filters are rows and pixels columns, for few pixels",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true},
+    {.name = "stages", .help = "tiles in shared memory", .NT_INTS(2, 3, 4, 5, 6, 8, 10, 12), .dflt = 2},
+    {.name = "cluster_m", .help = "blocks along rows that share weights", .NT_INTS(1, 2), .dflt = 0},
+    {.name = "cluster_n", .help = "blocks along columns that share pixels", .NT_INTS(1, 2), .dflt = 0},
+    {.name = "split_k",
+     .help = "blocks of a cluster that share a tile's reduction",
+     .NT_INTS(1, 2, 4, 8, NT__GEMM_MAX_SPLIT),
+     .dflt = 0},
+    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2), .dflt = 0},
+    {.name = "persistent",
+     .help = "as many blocks as run at once, each computing several tiles",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true,
+     .use = NT_PARAM_LAUNCH},
+    {.name = "band",
+     .help = "rows of tiles that are computed together, for operands shared in L2",
+     .NT_INTS(1, 8),
+     .dflt = 0,
+     .use = NT_PARAM_LAUNCH},
+};
+
+static int64_t value(const nt_config *config, const char *name)
+{
+    return nt_config_int(nt__gemm_params, config, name);
+}
+
+static int64_t elem_bytes(const nt_problem *problem)
+{
+    return (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Weights of fp32 come in two parts. */
+static int64_t parts(const nt_problem *problem)
+{
+    return problem->precision == NT_FP32 ? 2 : 1;
+}
+
+const char *nt__gemm_refuses(const nt_problem *problem)
+{
+    nt_product_shape p = nt__product_of(problem);
+    if (problem->layout != NT_NHWC)
+        return "tensor maps need channels last";
+    if (p.channels * elem_bytes(problem) % 16 != 0)
+        return "the bytes of all channels of a pixel must be a multiple of 16";
+    if (p.pixels > INT32_MAX - 1024 || p.filters > INT32_MAX - 1024 || p.channels * p.taps > INT32_MAX - 1024)
+        return "pixels, filters and the reduction must each be below 2^31";
+    if (p.gathered && (p.height > INT32_MAX / 2 || p.width > INT32_MAX / 2 || p.stride > 8))
+        return "strides above 8 are beyond the copy engine";
+    return NULL;
+}
+
+/* ---- options ------------------------------------------------------------------------------------------------------------- */
+
+/* Output elements that a lane may store at once: 8 of 16 bits make 16 bytes. */
+static int out_vector(const nt_problem *problem, int64_t filters)
+{
+    if (nt_dtype_bytes(nt_precisions[problem->precision].out) == 2 && filters % 8 == 0)
+        return 8;
+    return filters % 2 == 0 ? 2 : 1;
+}
+
+void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str *out)
+{
+    nt_product_shape p = nt__product_of(problem);
+    long long columns = value(config, "tile_n");
+    nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DIMAGES=%d", columns, columns / 8,
+                out_vector(problem, p.filters), p.gathered);
+    nt_str_addf(out, " -DSTRIDE=%lld -DBORDER=%lld -DFILTER_WIDTH=%lld", (long long)p.stride, (long long)p.border,
+                (long long)p.filter_size);
+}
+
+/* ---- tensor maps ------------------------------------------------------------------------------------------------------- */
+
+/* [pixels][channels] as a matrix, or [images][height][width][channels] to gather from. */
+static nt_tensor_map pixel_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
+{
+    int64_t bytes = elem_bytes(problem), pixel = p->channels * bytes;
+    nt_tensor_map map = {.role = NT_ROLE_IN, .elem_bytes = bytes, .step = {1, 1}};
+    map.box[0] = (uint32_t)(ROW_BYTES / bytes);
+    map.size[0] = p->channels;
+    if (!p->gathered) {
+        map.size[1] = map.size[3] = 1;
+        map.size[2] = p->pixels;
+        map.stride_bytes[1] = map.stride_bytes[2] = pixel;
+        map.stride_bytes[3] = p->pixels * pixel;
+        map.box[1] = map.box[3] = 1;
+        map.box[2] = (uint32_t)rows;
+        return map;
+    }
+    const int64_t sizes[2] = {p->width, p->height};
+    map.images = true;
+    map.box[1] = (uint32_t)rows;
+    map.stride_bytes[1] = pixel;
+    for (int i = 0; i < 2; i++) {
+        map.size[1 + i] = sizes[i];
+        map.stride_bytes[2 + i] = map.stride_bytes[1 + i] * sizes[i];
+        map.lower[i] = (int32_t)-p->border;
+        map.upper[i] = (int32_t)(p->border - (p->filter_size - 1));
+        map.step[i] = (uint32_t)p->stride;
+    }
+    map.size[3] = p->images;
+    return map;
+}
+
+/* [parts][filters][taps][channels] */
+static nt_tensor_map filter_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
+{
+    int64_t bytes = elem_bytes(problem);
+    nt_tensor_map map = {
+        .role = parts(problem) > 1 ? NT_ROLE_PACKED : NT_ROLE_WEIGHT, .elem_bytes = bytes, .step = {1, 1}};
+    const int64_t sizes[NT_MAP_RANK] = {p->channels, p->taps, p->filters, parts(problem)};
+    const uint32_t box[NT_MAP_RANK] = {(uint32_t)(ROW_BYTES / bytes), 1, (uint32_t)rows, 1};
+    int64_t stride = bytes;
+    for (int i = 0; i < NT_MAP_RANK; i++) {
+        map.size[i] = sizes[i];
+        map.box[i] = box[i];
+        map.stride_bytes[i] = stride;
+        stride *= sizes[i];
+    }
+    return map;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct launch {
+    int64_t m_tiles, n_tiles; /* in whole clusters */
+    int64_t cluster, blocks, smem_bytes;
+} launch;
+
+static launch launch_of(const nt_problem *problem, const nt_product_shape *p, const nt_config *config,
+                        const nt_device_info *device)
+{
+    bool transposed = value(config, "transposed") != 0;
+    int64_t tile_m = value(config, "tile_m"), tile_n = value(config, "tile_n"), stages = value(config, "stages");
+    int64_t rows = transposed ? p->filters : p->pixels, columns = transposed ? p->pixels : p->filters;
+    launch l = {.m_tiles = ceil_div(ceil_div(rows, tile_m), value(config, "cluster_m")),
+                .n_tiles = ceil_div(ceil_div(columns, tile_n), value(config, "cluster_n")),
+                .cluster = value(config, "cluster_m") * value(config, "cluster_n") * value(config, "split_k"),
+                .smem_bytes = stages * ((tile_m + parts(problem) * tile_n) * ROW_BYTES + 16) + 16};
+    l.blocks = l.m_tiles * l.n_tiles * l.cluster;
+    if (value(config, "persistent") && device->sm_count != NT_UNKNOWN) {
+        int64_t together = device->sm_count * value(config, "min_blocks") / l.cluster * l.cluster;
+        l.blocks = l.blocks < together ? l.blocks : together;
+    }
+    return l;
+}
+
+static void product_stage(const nt_problem *problem, const nt_product_shape *p, const nt_config *config,
+                          const launch *l, nt_stage *stage)
+{
+    bool transposed = value(config, "transposed") != 0;
+    int64_t a_rows = value(config, "tile_m") / value(config, "cluster_n");
+    int64_t b_rows = value(config, "tile_n") / value(config, "cluster_m");
+    nt_tensor_map pixels = pixel_map(problem, p, transposed ? b_rows : a_rows);
+    nt_tensor_map filters = filter_map(problem, p, transposed ? a_rows : b_rows);
+    int64_t tile_k = ROW_BYTES / elem_bytes(problem), channel_blocks = ceil_div(p->channels, tile_k);
+    nt_stage_kernel(stage, "nt_gemm", (uint32_t)l->blocks, 1, 1, (uint32_t)(value(config, "groups") * 128 + 32), 1, 1);
+    stage->cluster[0] = (uint32_t)l->cluster;
+    stage->smem_dynamic_bytes = (uint32_t)l->smem_bytes;
+    nt_stage_arg_map(stage, &pixels);
+    nt_stage_arg_map(stage, &filters);
+    nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
+    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0); /* where there is no bias, it is not read */
+    const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, p->taps * channel_blocks,
+                             p->out_height, p->out_width, l->m_tiles,  l->n_tiles,     value(config, "band")};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        nt_stage_arg_i32(stage, sizes[i]);
+}
+
+/* Weights in two parts. */
+static void split_stage(int64_t count, nt_stage *stage)
+{
+    enum { SPLIT_THREADS = 256 };
+    nt_stage_kernel(stage, "nt_split_weights", (uint32_t)ceil_div(count, SPLIT_THREADS), 1, 1, SPLIT_THREADS, 1, 1);
+    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
+    nt_stage_arg_buffer(stage, NT_ROLE_PACKED, 0);
+    nt_stage_arg_i64(stage, count);
+}
+
+nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
+                        nt_error *err)
+{
+    nt_product_shape p = nt__product_of(problem);
+    launch l = launch_of(problem, &p, config, device);
+    if (l.blocks > INT32_MAX)
+        return nt_fail(err, NT_LAUNCH_FAILED, "%lld blocks, a grid holds 2147483647: larger tiles are needed",
+                       (long long)l.blocks);
+    if (device->smem_per_block_bytes != NT_UNKNOWN && l.smem_bytes > device->smem_per_block_bytes)
+        return nt_fail(err, NT_LAUNCH_FAILED, "%lld bytes of shared memory, a block may have %lld",
+                       (long long)l.smem_bytes, (long long)device->smem_per_block_bytes);
+    if (value(config, "persistent") && l.blocks < l.cluster)
+        return nt_fail(err, NT_LAUNCH_FAILED, "a cluster of %lld blocks does not fit the device", (long long)l.cluster);
+    *out = (nt_plan){.stage_count = 1};
+    product_stage(problem, &p, config, &l, &out->stage[0]);
+    if (parts(problem) > 1) {
+        int64_t count = p.filters * p.taps * p.channels;
+        out->packed_bytes = (size_t)count * 2 * sizeof(float);
+        out->prepare_count = 1;
+        split_stage(count, &out->prepare[0]);
+    }
+    return NT_OK;
+}

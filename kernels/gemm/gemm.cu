@@ -1,0 +1,392 @@
+/* gemm.cu: matrix products on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA). Comes after
+ * hopper.cuh, place.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
+ * convolutions with wider filters: IMAGES says that rows of pixels are gathered from images.
+ *
+ * One warp copies, GROUPS groups of four warps multiply, STAGES tiles travel between them. A block computes tiles of
+ * TILE_M rows x TILE_N columns until there are none left, so that copies for the next tile run while results are
+ * stored. Rows are pixels and columns filters; TRANSPOSED exchanges them, for few pixels. PINGPONG: groups take whole tiles
+ * in turn, so that one stores while the other multiplies; else they share the rows of each.
+ *
+ * Blocks of a cluster: CLUSTER_M x CLUSTER_N of them share tiles of operands, each copying its part to all that need it;
+ * or SPLIT_K of them share one tile of the result, each summing a part of the reduction. fp32 is three
+ * products of parts that are tf32: weights come in two parts, made before; pixels are divided on their way to registers.
+ * Macros: those of gemm.c and store.cuh; IMAGES, STRIDE, BORDER, FILTER_WIDTH of the product. */
+
+#ifdef NT_PRECISION_FP32
+#define EXACT_F32 1
+#else
+#define EXACT_F32 0
+#endif
+#define TILE_K   (128 / (int)sizeof(nt_elem))
+#define K_STEPS  4 /* wgmma steps of a tile: 32 bytes each */
+#define A_BYTES  (TILE_M * 128)
+#define B_PARTS  (EXACT_F32 ? 2 : 1)
+#define B_BYTES  (TILE_N * 128)
+#define STAGE    (A_BYTES + B_PARTS * B_BYTES)
+#define SHARED   (CLUSTER_M * CLUSTER_N) /* blocks that share operands */
+#define CLUSTER  (SHARED * SPLIT_K)
+#define GROUP_M  (PINGPONG ? TILE_M : TILE_M / GROUPS)
+#define M_TILES  (GROUP_M / 64)
+#define THREADS  (GROUPS * 128 + 32)
+#define RELEASES (4 * (PINGPONG ? 1 : GROUPS) * SHARED) /* arrivals that free a stage: one of each warp that reads it */
+
+typedef struct task {
+    int pixels, filters, channels, channel_blocks, steps; /* steps of the whole reduction */
+    int out_height, out_width;
+    int m_tiles, n_tiles, band; /* tiles of rows and columns in whole clusters */
+} task;
+
+typedef struct pipe {
+    unsigned tiles, full, empty, order; /* shared addresses */
+    unsigned stage, phase;
+} pipe;
+
+NT_INLINE void next_stage(pipe *p)
+{
+    if (++p->stage == STAGES) {
+        p->stage = 0;
+        p->phase ^= 1u;
+    }
+}
+
+NT_INLINE void skip_stages(pipe *p, int steps)
+{
+    unsigned at = p->stage + (unsigned)steps;
+    p->phase ^= at / STAGES & 1u;
+    p->stage = at % STAGES;
+}
+
+/* This block's part of the reduction. */
+NT_INLINE int first_step(const task *t, int part)
+{
+    return (int)((long long)t->steps * part / SPLIT_K);
+}
+
+/* ---- the copying warp ------------------------------------------------------------------------------------------------ */
+
+NT_INLINE void copy_filters(unsigned to, nt_map_address map, const nt_walk *w, int filter, unsigned barrier,
+                            unsigned blocks)
+{
+#pragma unroll
+    for (int part = 0; part < B_PARTS; part++)
+        if (SHARED > 1)
+            nt_copy_box_to(to + part * B_BYTES, map, w->channel, w->tap, filter, part, barrier, blocks);
+        else
+            nt_copy_box(to + part * B_BYTES, map, w->channel, w->tap, filter, part, barrier);
+}
+
+NT_INLINE void copy_pixels(unsigned to, nt_map_address map, const nt_walk *w, int pixel, const nt_pixel *at,
+                           unsigned barrier, unsigned blocks)
+{
+#if IMAGES
+    if (SHARED > 1)
+        nt_copy_pixels_to(to, map, w->channel, at->x, at->y, at->image, w->s, w->r, barrier, blocks);
+    else
+        nt_copy_pixels(to, map, w->channel, at->x, at->y, at->image, w->s, w->r, barrier);
+#else
+    (void)at;
+    if (SHARED > 1)
+        nt_copy_box_to(to, map, w->channel, 0, pixel, 0, barrier, blocks);
+    else
+        nt_copy_box(to, map, w->channel, 0, pixel, 0, barrier);
+#endif
+}
+
+/* Fills stages with the operands of one tile of the result. A block copies the part of A that is its column's in the
+ * cluster to the blocks of its row, and the part of B that is its row's to the blocks of its column. */
+NT_INLINE void copy_tile(pipe *p, const task *t, nt_map_address pixels, nt_map_address filters, int m0, int n0,
+                         int row, int column, int part)
+{
+    int a = m0 + column * (TILE_M / CLUSTER_N), b = n0 + row * (TILE_N / CLUSTER_M);
+    unsigned to_a = p->tiles + column * (A_BYTES / CLUSTER_N), to_b = p->tiles + A_BYTES + row * (B_BYTES / CLUSTER_M);
+    unsigned row_blocks = 0, column_blocks = 0;
+#pragma unroll
+    for (int i = 0; i < CLUSTER_N; i++)
+        row_blocks |= 1u << (row + i * CLUSTER_M);
+#pragma unroll
+    for (int i = 0; i < CLUSTER_M; i++)
+        column_blocks |= 1u << (i + column * CLUSTER_M);
+    nt_pixel at = nt_pixel_at(TRANSPOSED ? b : a, t->out_height, t->out_width, STRIDE, BORDER);
+    nt_walk w = nt_walk_from(first_step(t, part), t->channel_blocks, TILE_K, FILTER_WIDTH);
+    for (int left = first_step(t, part + 1) - first_step(t, part); left > 0; left--) {
+        unsigned barrier = p->full + 8 * p->stage, offset = p->stage * STAGE;
+        if (SHARED > 1)
+            nt_barrier_wait_cluster(p->empty + 8 * p->stage, p->phase ^ 1u);
+        else
+            nt_barrier_wait(p->empty + 8 * p->stage, p->phase ^ 1u);
+        nt_barrier_expect(barrier, STAGE);
+#if TRANSPOSED
+        copy_filters(to_a + offset, filters, &w, a, barrier, row_blocks);
+        copy_pixels(to_b + offset, pixels, &w, b, &at, barrier, column_blocks);
+#else
+        copy_pixels(to_a + offset, pixels, &w, a, &at, barrier, row_blocks);
+        copy_filters(to_b + offset, filters, &w, b, barrier, column_blocks);
+#endif
+        nt_walk_on(&w, t->channels, TILE_K, FILTER_WIDTH);
+        next_stage(p);
+    }
+}
+
+/* ---- the multiplying groups -------------------------------------------------------------------------------------------- */
+
+/* This warp has read the stage: one arrival at every block that fills it. */
+NT_INLINE void release(const pipe *p, unsigned stage)
+{
+    if (threadIdx.x % 32 == 0) {
+#if SHARED > 1
+#pragma unroll
+        for (unsigned rank = 0; rank < SHARED; rank++)
+            nt_barrier_arrive_at(p->empty + 8 * stage, rank);
+#else
+        nt_barrier_arrive(p->empty + 8 * stage);
+#endif
+    }
+}
+
+#if EXACT_F32
+/* x = high + low, both tf32, up to 2^-22 of x. */
+NT_INLINE void split_f32(unsigned x, unsigned *high, unsigned *low)
+{
+    *high = nt_round_tf32(x);
+    *low = nt_round_tf32(nt_f32_to_bits(nt_bits_to_f32(x) - nt_bits_to_f32(*high)));
+}
+
+/* One tile of A from registers, in two parts; a is this lane's row in shared memory, b the weights' tiles. */
+NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned group_row, unsigned b, unsigned adds)
+{
+    int row = threadIdx.x / 32 % 4 * 16 + threadIdx.x % 16, unit = threadIdx.x % 32 / 16;
+#pragma unroll
+    for (int i = 0; i < M_TILES; i++) {
+        unsigned word[K_STEPS][4], high[K_STEPS][4], low[K_STEPS][4];
+#pragma unroll
+        for (int step = 0; step < K_STEPS; step++) {
+            unsigned at = tile + (group_row + i * 64 + row) * 128 + (((2 * step + unit) ^ (row & 7)) * 16);
+            nt_load_matrices(word[step], at);
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                split_f32(word[step][e], &high[step][e], &low[step][e]);
+        }
+        nt_wgmma_begin();
+#pragma unroll
+        for (int step = 0; step < K_STEPS; step++) {
+            nt_wgmma_registers(sum[i], low[step], b + step * 32, adds || step > 0);
+            nt_wgmma_registers(sum[i], high[step], b + B_BYTES + step * 32, 1u);
+            nt_wgmma_registers(sum[i], high[step], b + step * 32, 1u);
+        }
+        nt_wgmma_commit();
+        nt_wgmma_wait(0);
+    }
+}
+#else
+NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned group_row, unsigned b, unsigned adds)
+{
+    unsigned a = tile + group_row * 128;
+    nt_wgmma_begin();
+#pragma unroll
+    for (int step = 0; step < K_STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < M_TILES; i++)
+            nt_wgmma_into(sum[i], a + i * 64 * 128 + step * 32, b + step * 32, adds || step > 0);
+    nt_wgmma_commit();
+}
+#endif
+
+/* Groups that take turns begin to read tiles in turn: a wait for a stage tells this filling of it from the next or the
+ * last, not from those before. `turn` counts the tiles of the block. */
+NT_INLINE void await_turn(const pipe *p, int turn)
+{
+    if (PINGPONG)
+        nt_barrier_wait(p->order + 8 * (turn % 2), (turn / 2 + turn + 1) & 1);
+}
+
+NT_INLINE void pass_turn(const pipe *p, int turn)
+{
+    if (PINGPONG && threadIdx.x % 32 == 0)
+        nt_barrier_arrive(p->order + 8 * ((turn + 1) % 2));
+}
+
+/* Sums over this block's part of the reduction. A stage is free once the product after it has begun and its own has
+ * ended. */
+NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], pipe *p, int count, int turn, unsigned group_row)
+{
+    unsigned before = 0;
+    await_turn(p, turn);
+#pragma unroll 1
+    for (int i = 0; i < count; i++) {
+        unsigned tile = p->tiles + p->stage * STAGE;
+        if (SHARED > 1)
+            nt_barrier_wait_cluster(p->full + 8 * p->stage, p->phase);
+        else
+            nt_barrier_wait(p->full + 8 * p->stage, p->phase);
+        multiply(sum, tile, group_row, tile + A_BYTES, i > 0);
+        nt_wgmma_wait(1);
+        if (i > 0)
+            release(p, before);
+        before = p->stage;
+        next_stage(p);
+    }
+    pass_turn(p, turn);
+    nt_wgmma_wait(0);
+    release(p, before);
+#pragma unroll
+    for (int i = 0; i < M_TILES * N_TILES * 4; i++)
+        nt_wgmma_sum_ready(&sum[i / 4 / N_TILES][i / 4 % N_TILES][i % 4]);
+}
+
+NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *bias, int m0, int n0,
+                          int group_row)
+{
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+    for (int i = 0; i < M_TILES * 2; i++) {
+        int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
+#if TRANSPOSED
+        nt_store_column((nt_out *)out, bias, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
+#else
+        nt_store_row((nt_out *)out, bias, sum[i / 2], i % 2, row < t->pixels, (long long)row * t->filters, n0,
+                     t->filters);
+#endif
+    }
+}
+
+#if SPLIT_K > 1
+NT_INLINE nt_sum sum_of(unsigned word)
+{
+#ifdef NT_PRECISION_INT8
+    return (int)word;
+#else
+    return nt_bits_to_f32(word);
+#endif
+}
+
+NT_INLINE unsigned word_of(nt_sum x)
+{
+#ifdef NT_PRECISION_INT8
+    return (unsigned)x;
+#else
+    return nt_f32_to_bits(x);
+#endif
+}
+
+/* Four sums of this thread, of all blocks of the cluster, always in the same order. */
+NT_INLINE void add_parts(nt_sum sum[4], unsigned from)
+{
+    unsigned word[SPLIT_K][4];
+#pragma unroll
+    for (unsigned rank = 0; rank < SPLIT_K; rank++)
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            word[rank][e] = nt_load_from(from + e * (GROUPS * 512), rank);
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        sum[e] = sum_of(word[0][e]);
+#pragma unroll
+        for (unsigned rank = 1; rank < SPLIT_K; rank++)
+            sum[e] += sum_of(word[rank][e]);
+    }
+}
+
+/* Puts this block's sums into its shared memory, whose tiles everybody here has read; when all blocks of the cluster have,
+ * adds up and stores this block's share of the columns. */
+NT_INLINE void store_parts(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *bias, unsigned space,
+                           int m0, int n0, int group_row, int part)
+{
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    unsigned mine = space + threadIdx.x * 4;
+    nt_group_wait(1, GROUPS * 128);
+#pragma unroll
+    for (int i = 0; i < M_TILES * N_TILES * 4; i++)
+        nt_store_shared(mine + i * (GROUPS * 512), word_of(sum[i / 4 / N_TILES][i / 4 % N_TILES][i % 4]));
+    nt_cluster_wait();
+#pragma unroll
+    for (int i = 0; i < M_TILES; i++)
+#pragma unroll 1
+        for (int j = N_TILES * part / SPLIT_K; j < N_TILES * (part + 1) / SPLIT_K; j++) {
+            nt_sum all[4];
+            int row = m0 + group_row + i * 64 + warp * 16 + lane / 4;
+            add_parts(all, mine + (i * N_TILES + j) * (4 * GROUPS * 512));
+            nt_store_four((nt_out *)out, bias, all, row, n0 + 8 * j + 2 * (lane % 4), t->filters, t->pixels);
+        }
+}
+#endif
+
+#if EXACT_F32
+/* Once for each set of weights: the high parts of all, then the low parts. */
+NT_ENTRY void __launch_bounds__(256) nt_split_weights(const float *weight, unsigned *parts, long long count)
+{
+    long long i = (long long)blockIdx.x * 256 + threadIdx.x;
+    if (i < count)
+        split_f32(nt_f32_to_bits(weight[i]), &parts[i], &parts[count + i]);
+}
+#endif
+
+/* ---- a block ------------------------------------------------------------------------------------------------------------ */
+
+NT_INLINE void start_barriers(const pipe *p)
+{
+    for (int i = 0; i < STAGES; i++) {
+        nt_barrier_init(p->full + 8 * i, 1);
+        nt_barrier_init(p->empty + 8 * i, RELEASES);
+    }
+    nt_barrier_init(p->order, 4);
+    nt_barrier_init(p->order + 8, 4);
+    nt_barrier_publish();
+}
+
+NT_INLINE void wait_for_all(void)
+{
+#if CLUSTER > 1
+    nt_cluster_wait();
+#else
+    __syncthreads();
+#endif
+}
+
+NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
+    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *bias, int pixels, int filters, int channels,
+            int channel_blocks, int steps, int out_height, int out_width, int m_tiles, int n_tiles, int band)
+{
+    NT_SHARED_TILES(tiles);
+    task t = {pixels, filters, channels, channel_blocks, steps, out_height, out_width, m_tiles, n_tiles, band};
+    int warp = threadIdx.x / 32, group = warp / 4;
+    unsigned base = nt_shared_address(tiles);
+    pipe p = {base, base + STAGES * STAGE, base + STAGES * (STAGE + 8), base + STAGES * (STAGE + 16), 0, 0};
+    int rank = CLUSTER > 1 ? (int)nt_cluster_rank() : 0;
+    int part = SPLIT_K > 1 ? rank : 0, row = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, column = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
+    int all = m_tiles * n_tiles, step = (int)gridDim.x / CLUSTER, turn = 0;
+
+    if (threadIdx.x == 0)
+        start_barriers(&p);
+    wait_for_all();
+    for (int index = (int)blockIdx.x / CLUSTER; index < all; index += step, turn++) {
+        int m, n;
+        nt_tile_at(index, m_tiles, n_tiles, band, &m, &n);
+        int m0 = (m * CLUSTER_M + row) * TILE_M, n0 = (n * CLUSTER_N + column) * TILE_N;
+        int count = first_step(&t, part + 1) - first_step(&t, part);
+        if (group == GROUPS) {
+            if (threadIdx.x % 32 == 0)
+                copy_tile(&p, &t, NT_MAP_ADDRESS(pixel_map), NT_MAP_ADDRESS(filter_map), m0, n0, row, column, part);
+            continue;
+        }
+        if (PINGPONG && turn % GROUPS != group) {
+            skip_stages(&p, count);
+            continue;
+        }
+        int group_row = PINGPONG ? 0 : group * GROUP_M;
+        nt_sum sum[M_TILES][N_TILES][4];
+        sum_tile(sum, &p, count, turn, (unsigned)group_row);
+#if SPLIT_K > 1
+        store_parts(sum, &t, out, bias, base, m0, n0, group_row, part);
+        break; /* a cluster of parts has one tile */
+#else
+        store_tile(sum, &t, out, bias, m0, n0, group_row);
+#endif
+    }
+#if SPLIT_K > 1
+    if (group == GROUPS)
+        nt_cluster_wait(); /* the one in store_parts */
+#endif
+#if CLUSTER > 1
+    nt_cluster_wait(); /* nobody leaves while others may still write to it or read from it */
+#endif
+}

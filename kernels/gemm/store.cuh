@@ -1,0 +1,194 @@
+/* store.cuh: from a thread's sums to the output: bias, activation, rounding, and stores as wide as the output allows.
+ * Comes after tensor_core.cuh.
+ *
+ * Macros: N_TILES, columns of a warp's tile over 8; OUT_VECTOR, output elements that may be stored at once (1, 2 or 8);
+ * TRANSPOSED, rows of the tile are filters and columns are pixels; BIAS, a number is added to each filter's results;
+ * ACTIVATION, 0 none, 1 relu, 2 relu6, 3 silu, 4 gelu. */
+
+#if defined(NT_PRECISION_INT8)
+typedef int nt_out;
+#elif defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16) || defined(NT_PRECISION_FP8)
+typedef unsigned short nt_out;
+#define OUT_16 1
+#else
+typedef float nt_out;
+#endif
+
+#ifndef OUT_16
+#define OUT_16 0
+#endif
+#ifndef BIAS
+#define BIAS 0
+#endif
+#ifndef ACTIVATION
+#define ACTIVATION 0
+#endif
+
+NT_INLINE nt_out nt_out_of(nt_sum x)
+{
+#if defined(NT_PRECISION_FP16)
+    return nt_f32_to_f16(x);
+#elif OUT_16
+    return nt_f32_to_bf16(x);
+#else
+    return x;
+#endif
+}
+
+#if ACTIVATION
+/* gelu is x times the normal distribution's integral, by erff. */
+NT_INLINE float nt_activated(float x)
+{
+#if ACTIVATION == 1
+    return x > 0.0f ? x : 0.0f;
+#elif ACTIVATION == 2
+    return x > 0.0f ? (x < 6.0f ? x : 6.0f) : 0.0f;
+#elif ACTIVATION == 3
+    return x / (1.0f + expf(-x));
+#else
+    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+#endif
+}
+#else
+#define nt_activated(x) (x)
+#endif
+
+/* What becomes of one sum of filter `filter`, before it is rounded. */
+NT_INLINE nt_sum nt_finished(nt_sum x, const float *bias, int filter)
+{
+#if BIAS
+    x += bias[filter];
+#else
+    (void)bias;
+    (void)filter;
+#endif
+    return nt_activated(x);
+}
+
+#if OUT_16 && OUT_VECTOR >= 8
+/* Each lane of a quad holds a word of 4 tiles of one row; afterwards lane t holds the four words of tile t. */
+NT_INLINE void nt_transpose_quad(unsigned word[4], int t)
+{
+    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
+    word[0] = t & 1 ? x : word[0];
+    word[1] = t & 1 ? word[1] : x;
+    word[2] = t & 1 ? y : word[2];
+    word[3] = t & 1 ? word[3] : y;
+    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
+    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
+    word[0] = t & 2 ? x : word[0];
+    word[1] = t & 2 ? y : word[1];
+    word[2] = t & 2 ? word[2] : x;
+    word[3] = t & 2 ? word[3] : y;
+}
+#define QUAD_STORES (!TRANSPOSED)
+#else
+#define QUAD_STORES 0
+#endif
+
+#if OUT_16
+NT_INLINE unsigned nt_pair(nt_sum x, nt_sum y)
+{
+#if defined(NT_PRECISION_FP8)
+    return nt_out_of(x) | (unsigned)nt_out_of(y) << 16;
+#else
+    return nt_pack_2(x, y);
+#endif
+}
+#endif
+
+/* Two neighbouring columns of one row. */
+NT_INLINE void nt_store_pair(nt_out *out, int column, int columns, nt_sum x, nt_sum y)
+{
+#if OUT_VECTOR >= 2 && OUT_16
+    if (column < columns)
+        *(unsigned *)(out + column) = nt_pair(x, y);
+#elif OUT_VECTOR >= 2
+    if (column < columns) {
+        struct __align__(8) two {
+            nt_out x, y;
+        } pair = {x, y};
+        *(struct two *)(out + column) = pair;
+    }
+#else
+    if (column < columns)
+        out[column] = nt_out_of(x);
+    if (column + 1 < columns)
+        out[column + 1] = nt_out_of(y);
+#endif
+}
+
+/* One result of filter `filter` at its place, if both exist. */
+NT_INLINE void nt_store_one(nt_out *out, const float *bias, nt_sum x, int filter, int pixel, int filters, int pixels)
+{
+    if (filter < filters && pixel < pixels)
+        out[(long long)pixel * filters + filter] = nt_out_of(nt_finished(x, bias, filter));
+}
+
+/* Row `filter` and this lane's columns, which are pixels: each goes to another row of the output. */
+NT_INLINE void nt_store_column(nt_out *out, const float *bias, nt_sum sum[N_TILES][4], int half, int filter, int pixel,
+                               int filters, int pixels)
+{
+    int t = threadIdx.x % 4;
+#pragma unroll
+    for (int j = 0; j < N_TILES; j++)
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            nt_store_one(out, bias, sum[j][2 * half + e], filter, pixel + 8 * j + 2 * t + e, filters, pixels);
+}
+
+/* This lane's four sums of one tile of 8 columns: rows `row` and row + 8, columns `column` and the next. */
+NT_INLINE void nt_store_four(nt_out *out, const float *bias, nt_sum sum[4], int row, int column, int filters, int pixels)
+{
+#if TRANSPOSED
+#pragma unroll
+    for (int e = 0; e < 4; e++)
+        nt_store_one(out, bias, sum[e], row + e / 2 * 8, column + e % 2, filters, pixels);
+#else
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        int pixel = row + half * 8;
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+            if (BIAS == 0 || column + e < filters)
+                sum[2 * half + e] = nt_finished(sum[2 * half + e], bias, column + e);
+        if (pixel < pixels)
+            nt_store_pair(out + (long long)pixel * filters, column, filters, sum[2 * half], sum[2 * half + 1]);
+    }
+#endif
+}
+
+/* One pixel's results of this warp; `half` picks the upper or lower eight rows of an mma tile. All lanes take part. */
+NT_INLINE void nt_store_row(nt_out *out, const float *bias, nt_sum sum[N_TILES][4], int half, bool exists, long long at,
+                            int column, int columns)
+{
+    int t = threadIdx.x % 4;
+#pragma unroll
+    for (int j = 0; j < N_TILES; j++)
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            int filter = column + 8 * j + 2 * t + e;
+            if (BIAS == 0 || filter < columns)
+                sum[j][2 * half + e] = nt_finished(sum[j][2 * half + e], bias, filter);
+        }
+#if QUAD_STORES
+#pragma unroll
+    for (int j = 0; j + 3 < N_TILES; j += 4) {
+        unsigned word[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            word[i] = nt_pair(sum[j + i][2 * half], sum[j + i][2 * half + 1]);
+        nt_transpose_quad(word, t);
+        int to = column + 8 * j + 8 * t;
+        if (exists && to < columns)
+            *(uint4 *)(out + at + to) = make_uint4(word[0], word[1], word[2], word[3]);
+    }
+    const int rest = N_TILES / 4 * 4;
+#else
+    const int rest = 0;
+#endif
+#pragma unroll
+    for (int j = rest; j < N_TILES; j++)
+        if (exists)
+            nt_store_pair(out + at, column + 8 * j + 2 * t, columns, sum[j][2 * half], sum[j][2 * half + 1]);
+}

@@ -1,0 +1,670 @@
+/* hopper_emulation.h: runs gemm.cu on the host, lane by lane, cluster by cluster: copies of boxes of tensors, the
+ * barriers they complete, wgmma, and blocks that read each other's shared memory.
+ *
+ * A test compiles kernel text with this file in front into a shared object and calls nt_host_run. Each lane is a
+ * coroutine. Copies happen at once (`eager`: a tile overwritten too early shows) or only when somebody waits for them
+ * (one read too early shows); products the other way round. Shared memory starts as NaN; addresses, arrivals and bytes
+ * of barriers are checked; lanes that wait for ever are found. */
+#ifndef NT_TEST_HOPPER_EMULATION_H
+#define NT_TEST_HOPPER_EMULATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "host_map.h"
+
+#define NT_HOST_EMULATION 1
+#define NT_ENTRY
+#define NT_INLINE static inline __attribute__((unused))
+#define __align__(bytes)
+#define __launch_bounds__(...)
+#define NT_SHARED_TILES(name) unsigned char *name = host_shared[host_now->block]
+#define NT_MAP(name)          const nt_host_map *name
+#define NT_MAP_ADDRESS(name)  (name)
+typedef const nt_host_map *nt_map_address;
+#define make_uint4(a, b, c, d) ((uint4){a, b, c, d})
+
+enum {
+    HOST_THREADS = 416,
+    HOST_CLUSTER = 8,
+    HOST_STACK = 64 * 1024,
+    HOST_SHARED = 232448,
+    HOST_BARRIERS = 32,
+    HOST_PRODUCTS = 64,
+    HOST_COPIES = 256,
+    HOST_BLOCK_SHIFT = 20, /* a shared address is the block's rank above, the offset below */
+    HOST_OFFSET = (1 << HOST_BLOCK_SHIFT) - 1
+};
+
+#ifdef NT_PRECISION_INT8
+typedef int host_sum;
+#else
+typedef float host_sum;
+#endif
+typedef struct {
+    unsigned x, y, z, w;
+} uint4;
+typedef struct {
+    float x, y, z, w;
+} float4;
+typedef struct {
+    float x, y;
+} float2;
+typedef struct {
+    unsigned x, y;
+} uint2;
+typedef struct {
+    unsigned x, y, z;
+} host_dim;
+
+extern float nt_f16_to_f32(uint16_t bits);
+extern uint16_t nt_f32_to_f16(float x);
+
+typedef struct host_product {
+    host_sum (*sum)[4];
+    unsigned a, b, adds, word[4];
+    bool registers;
+    int group;
+} host_product;
+
+typedef struct host_lane {
+    ucontext_t context;
+    host_dim index;
+    int block, warp, group; /* the last two count through the cluster */
+    bool done;
+    host_product product[HOST_PRODUCTS]; /* oldest first */
+    int products, committed;
+    unsigned in, out[4];
+    char stack[HOST_STACK];
+} host_lane;
+
+typedef struct host_meeting {
+    int arrived, round;
+} host_meeting;
+
+typedef struct host_barrier {
+    unsigned at, expected, missing, phase;
+    int bytes; /* announced and not yet there */
+} host_barrier;
+
+typedef struct host_copy {
+    nt_map_address map;
+    unsigned to, barrier;
+    int x[4], s, r;
+} host_copy;
+
+static unsigned char host_shared[HOST_CLUSTER][HOST_SHARED] __attribute__((aligned(1024)));
+static host_lane *host_lanes, *host_now;
+static int host_threads, host_cluster, host_used, host_copies;
+static host_meeting host_warps[HOST_CLUSTER * HOST_THREADS / 32], host_groups[HOST_CLUSTER * 4];
+static host_meeting host_blocks[HOST_CLUSTER], host_named[HOST_CLUSTER], host_all;
+static host_barrier host_barriers[HOST_CLUSTER][HOST_BARRIERS];
+static host_copy host_copy_queue[HOST_COPIES];
+static ucontext_t host_main;
+static bool host_eager;
+static unsigned long host_progress;
+static const uint64_t *host_args;
+static void *host_entry;
+static char host_error[256];
+static host_dim blockIdx_of[HOST_CLUSTER], gridDim;
+#define threadIdx (host_now->index)
+#define blockIdx  (blockIdx_of[host_now->block])
+
+#define host_check(condition, ...)                                \
+    do {                                                          \
+        if (!(condition) && !host_error[0])                       \
+            snprintf(host_error, sizeof host_error, __VA_ARGS__); \
+    } while (0)
+
+static void host_yield(void)
+{
+    swapcontext(&host_now->context, &host_main);
+}
+
+/* Waits for `count` lanes; the last one does `act`. */
+static void host_meet(host_meeting *meeting, int count, void (*act)(host_lane *first), host_lane *first)
+{
+    int round = meeting->round;
+    host_progress++;
+    if (++meeting->arrived == count) {
+        if (act)
+            act(first);
+        meeting->arrived = 0;
+        meeting->round++;
+        return;
+    }
+    while (meeting->round == round)
+        host_yield();
+}
+
+static void host_meet_warp(void (*act)(host_lane *first))
+{
+    host_meet(&host_warps[host_now->warp], 32, act, host_now - host_now->index.x % 32);
+}
+
+static void __syncthreads(void)
+{
+    host_meet(&host_blocks[host_now->block], host_threads, NULL, NULL);
+}
+
+static void nt_cluster_wait(void)
+{
+    host_meet(&host_all, host_threads * host_cluster, NULL, NULL);
+}
+
+static void nt_group_wait(unsigned barrier, unsigned threads)
+{
+    host_check(barrier > 0, "barrier 0 is __syncthreads");
+    host_meet(&host_named[host_now->block], (int)threads, NULL, NULL);
+}
+
+NT_INLINE unsigned nt_cluster_rank(void)
+{
+    return (unsigned)host_now->block;
+}
+
+/* ---- shared memory ---- */
+
+static unsigned char *host_at(unsigned address, int bytes)
+{
+    unsigned block = address >> HOST_BLOCK_SHIFT, offset = address & HOST_OFFSET;
+    host_check((int)block < host_cluster && (int)offset + bytes <= host_used && offset % (unsigned)bytes == 0,
+               "%d bytes at shared address %u of block %u, which has %d", bytes, offset, block, host_used);
+    return &host_shared[host_error[0] ? 0 : block][host_error[0] ? 0 : offset];
+}
+
+NT_INLINE unsigned nt_shared_address(const void *shared)
+{
+    size_t offset = (size_t)((const unsigned char *)shared - host_shared[0]);
+    return (unsigned)(offset / HOST_SHARED << HOST_BLOCK_SHIFT | offset % HOST_SHARED);
+}
+
+NT_INLINE void nt_store_shared(unsigned address, unsigned word)
+{
+    memcpy(host_at(address, 4), &word, 4);
+}
+
+NT_INLINE unsigned nt_load_from(unsigned address, unsigned rank)
+{
+    unsigned word;
+    memcpy(&word, host_at((address & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT, 4), 4);
+    return word;
+}
+
+static void host_load_matrices(host_lane *lane)
+{
+    for (int m = 0; m < 4; m++) {
+        unsigned banks = 0;
+        for (int row = 0; row < 8; row++) {
+            unsigned at = lane[m * 8 + row].in;
+            banks |= 1u << at / 16 % 8;
+            for (int word = 0; word < 4; word++)
+                memcpy(&lane[row * 4 + word].out[m], host_at(at, 16) + word * 4, 4);
+        }
+        host_check(banks == 0xff, "bank conflict in ldmatrix");
+    }
+}
+
+NT_INLINE void nt_load_matrices(unsigned word[4], unsigned address)
+{
+    host_now->in = address;
+    host_meet_warp(host_load_matrices);
+    memcpy(word, host_now->out, 16);
+}
+
+NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
+{
+    host_now->in = value;
+    host_meet_warp(NULL);
+    unsigned got = host_lanes[(host_now - host_lanes) ^ lane_mask].in;
+    host_meet_warp(NULL); /* nobody may bring a new value before all have taken this one */
+    return got;
+}
+
+/* ---- barriers and copies ---- */
+
+static host_barrier *host_barrier_at(unsigned address)
+{
+    unsigned block = address >> HOST_BLOCK_SHIFT, at = address & HOST_OFFSET;
+    host_at(address, 8);
+    for (int i = 0; i < HOST_BARRIERS; i++)
+        if (host_barriers[block][i].expected && host_barriers[block][i].at == at)
+            return &host_barriers[block][i];
+    host_check(false, "no barrier at shared address %u", at);
+    return &host_barriers[block][0];
+}
+
+NT_INLINE void nt_barrier_init(unsigned barrier, unsigned arrivals)
+{
+    int i = 0;
+    while (i < HOST_BARRIERS - 1 && host_barriers[host_now->block][i].expected)
+        i++;
+    host_at(barrier, 8);
+    host_barriers[host_now->block][i] = (host_barrier){barrier & HOST_OFFSET, arrivals, arrivals, 0, 0};
+}
+
+NT_INLINE void nt_barrier_publish(void)
+{
+}
+
+static void host_barrier_check(host_barrier *b)
+{
+    host_progress++;
+    if (b->missing || b->bytes)
+        return;
+    b->missing = b->expected;
+    b->phase++;
+}
+
+static void host_arrive(unsigned barrier)
+{
+    host_barrier *b = host_barrier_at(barrier);
+    host_check(b->missing > 0, "more arrivals than a barrier has");
+    b->missing--;
+    host_barrier_check(b);
+}
+
+NT_INLINE void nt_barrier_expect(unsigned barrier, unsigned bytes)
+{
+    host_barrier_at(barrier)->bytes += (int)bytes;
+    host_arrive(barrier);
+}
+
+NT_INLINE void nt_barrier_arrive(unsigned barrier)
+{
+    host_arrive(barrier);
+}
+
+NT_INLINE void nt_barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    host_arrive((barrier & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT);
+}
+
+/* Row `row` of a copied box, permuted as the map says; `from` NULL: zeros. Elements outside are zeros too. */
+static void host_put_row(const host_copy *c, int row, const char *from, long long inside)
+{
+    unsigned at = c->to + (unsigned)row * 128;
+    for (int unit = 0; unit < 8; unit++) {
+        char bytes[16] = {0};
+        for (int b = 0; b < 16 && from; b++)
+            if (unit * 16 + b < inside)
+                bytes[b] = from[unit * 16 + b];
+        memcpy(host_at(at + ((unsigned)(unit ^ (at >> 7 & 7)) * 16), 16), bytes, 16);
+    }
+}
+
+static const char *host_place(const nt_host_map *m, long long x, long long y, long long z, long long v)
+{
+    bool inside = y >= 0 && y < m->size[1] && z >= 0 && z < m->size[2] && v >= 0 && v < m->size[3];
+    return inside
+               ? m->base + x * m->elem_bytes + y * m->stride_bytes[1] + z * m->stride_bytes[2] + v * m->stride_bytes[3]
+               : NULL;
+}
+
+static int host_box_rows(const nt_host_map *m)
+{
+    return m->images ? (int)m->box[1] : (int)(m->box[1] * m->box[2] * m->box[3]);
+}
+
+static void host_do_pixels(const host_copy *c, long long inside)
+{
+    const nt_host_map *m = c->map;
+    long long w = c->x[1], h = c->x[2], n = c->x[3];
+    for (int row = 0; row < (int)m->box[1]; row++) {
+        host_put_row(c, row, host_place(m, c->x[0], w + c->s, h + c->r, n), inside);
+        w += m->step[0];
+        if (w > m->size[1] - 1 + m->upper[0]) {
+            w = m->lower[0];
+            h += m->step[1];
+        }
+        if (h > m->size[2] - 1 + m->upper[1]) {
+            h = m->lower[1];
+            n++;
+        }
+    }
+}
+
+static void host_do_copy(const host_copy *c)
+{
+    const nt_host_map *m = c->map;
+    long long inside = (m->size[0] - c->x[0]) * m->elem_bytes;
+    if (m->images)
+        host_do_pixels(c, inside);
+    else
+        for (int row = 0; row < host_box_rows(m); row++)
+            host_put_row(c, row,
+                         host_place(m, c->x[0], c->x[1] + row % (int)m->box[1],
+                                    c->x[2] + row / (int)m->box[1] % (int)m->box[2],
+                                    c->x[3] + row / (int)(m->box[1] * m->box[2])),
+                         inside);
+    host_barrier *b = host_barrier_at(c->barrier);
+    b->bytes -= host_box_rows(m) * 128;
+    host_barrier_check(b);
+}
+
+static void host_copy_start(host_copy copy)
+{
+    const nt_host_map *m = copy.map;
+    host_check((long long)m->box[0] * m->elem_bytes == 128 && copy.to % 1024 == 0, "a box of %u elements to address %u",
+               m->box[0], copy.to);
+    for (int i = 0; m->images && i < 2; i++) {
+        long long from = copy.x[1 + i] - m->lower[i], last = m->size[1 + i] - 1 + m->upper[i];
+        host_check(copy.x[3] >= m->size[3] || (from >= 0 && from % m->step[i] == 0 && copy.x[1 + i] <= last),
+                   "pixel %d of dimension %d is none that a map steps to", copy.x[1 + i], i);
+    }
+    host_check(host_copies < HOST_COPIES, "too many copies under way");
+    if (host_error[0])
+        return;
+    if (host_eager)
+        host_do_copy(&copy);
+    else
+        host_copy_queue[host_copies++] = copy;
+}
+
+static void host_copy_to(host_copy copy, unsigned blocks)
+{
+    for (unsigned rank = 0; rank < HOST_CLUSTER; rank++)
+        if (blocks >> rank & 1u) {
+            host_check((int)rank < host_cluster, "block %u of a cluster of %d", rank, host_cluster);
+            copy.to = (copy.to & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT;
+            copy.barrier = (copy.barrier & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT;
+            host_copy_start(copy);
+        }
+}
+
+NT_INLINE void nt_copy_box(unsigned to, nt_map_address map, int x, int y, int z, int v, unsigned barrier)
+{
+    host_copy_start((host_copy){map, to, barrier, {x, y, z, v}, 0, 0});
+}
+
+NT_INLINE void nt_copy_box_to(unsigned to, nt_map_address map, int x, int y, int z, int v, unsigned barrier,
+                              unsigned blocks)
+{
+    host_copy_to((host_copy){map, to, barrier, {x, y, z, v}, 0, 0}, blocks);
+}
+
+NT_INLINE void nt_copy_pixels(unsigned to, nt_map_address map, int c, int w, int h, int n, int s, int r,
+                              unsigned barrier)
+{
+    host_copy_start((host_copy){map, to, barrier, {c, w, h, n}, s, r});
+}
+
+NT_INLINE void nt_copy_pixels_to(unsigned to, nt_map_address map, int c, int w, int h, int n, int s, int r,
+                                 unsigned barrier, unsigned blocks)
+{
+    host_copy_to((host_copy){map, to, barrier, {c, w, h, n}, s, r}, blocks);
+}
+
+/* Copies that somebody waits for. */
+static void host_finish_copies(unsigned barrier)
+{
+    int kept = 0;
+    for (int i = 0; i < host_copies; i++) {
+        host_copy copy = host_copy_queue[i];
+        if (copy.barrier == barrier)
+            host_do_copy(&copy);
+        else
+            host_copy_queue[kept++] = copy;
+    }
+    host_copies = kept;
+}
+
+NT_INLINE void nt_barrier_wait(unsigned barrier, unsigned parity)
+{
+    host_barrier *b = host_barrier_at(barrier);
+    while ((b->phase & 1u) == parity && !host_error[0]) {
+        host_finish_copies(barrier);
+        if ((b->phase & 1u) == parity)
+            host_yield();
+    }
+}
+
+#define nt_barrier_wait_cluster nt_barrier_wait
+
+/* ---- products ---- */
+
+static float host_bits(unsigned bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+NT_INLINE float nt_bits_to_f32(unsigned bits)
+{
+    return host_bits(bits);
+}
+
+NT_INLINE unsigned nt_f32_to_bits(float x)
+{
+    unsigned bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+NT_INLINE unsigned nt_round_tf32(unsigned bits)
+{
+    return (bits + 0x1000u) & ~0x1fffu;
+}
+
+#if defined(NT_PRECISION_INT8) || defined(NT_PRECISION_FP8)
+enum { HOST_ELEM = 1 };
+#elif defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16)
+enum { HOST_ELEM = 2 };
+#else
+enum { HOST_ELEM = 4 };
+#endif
+
+static host_sum host_value(unsigned bits)
+{
+#if defined(NT_PRECISION_INT8)
+    return (signed char)bits;
+#elif defined(NT_PRECISION_FP8)
+    int exponent = (int)(bits >> 3 & 15u), fraction = (int)(bits & 7u);
+    float x = exponent ? (float)(8 + fraction) * host_bits((unsigned)(exponent - 10 + 127) << 23)
+                       : (float)fraction * host_bits((unsigned)(-9 + 127) << 23);
+    return bits & 0x80u ? -x : x;
+#elif defined(NT_PRECISION_BF16)
+    return host_bits(bits << 16);
+#elif defined(NT_PRECISION_FP16)
+    return nt_f16_to_f32((uint16_t)bits);
+#else
+    return host_bits(bits & ~0x1fffu);
+#endif
+}
+
+/* Element k of a row of a tile: units are permuted by address bits 7 to 9. */
+static host_sum host_tile_element(unsigned base, int row, int k)
+{
+    unsigned at = base + (unsigned)(row * 128 + k * HOST_ELEM), bits = 0;
+    at ^= (at >> 7 & 7u) << 4;
+    memcpy(&bits, host_at(at, HOST_ELEM), HOST_ELEM);
+    return host_value(bits);
+}
+
+static host_sum host_a_element(const host_lane *lane, int row, int k)
+{
+    const host_product *p = &lane->product[0];
+    if (!p->registers)
+        return host_tile_element(p->a, row, k);
+    const host_lane *holder = &lane[row / 16 * 32 + row % 8 * 4 + k % 4]; /* as in mma.sync, 32-bit elements */
+    return host_value(holder->product[0].word[row / 8 % 2 + k / 4 * 2]);
+}
+
+/* The oldest product of 128 lanes. */
+static void host_do_product(host_lane *lane)
+{
+    enum { DEPTH = 32 / HOST_ELEM };
+    static host_sum b[WGMMA_N][DEPTH];
+    for (int column = 0; column < WGMMA_N; column++)
+        for (int k = 0; k < DEPTH; k++)
+            b[column][k] = host_tile_element(lane->product[0].b, column, k);
+    for (int row = 0; row < 64; row++) {
+        host_sum a[DEPTH];
+        for (int k = 0; k < DEPTH; k++)
+            a[k] = host_a_element(lane, row, k);
+        for (int column = 0; column < WGMMA_N; column++) {
+            host_lane *holder = &lane[row / 16 * 32 + row % 8 * 4 + column % 8 / 2];
+            host_sum *sum = &holder->product[0].sum[column / 8][row % 16 / 8 * 2 + column % 2];
+            host_sum all = lane->product[0].adds ? *sum : 0;
+            for (int k = 0; k < DEPTH; k++)
+                all += a[k] * b[column][k];
+            *sum = all;
+        }
+    }
+}
+
+static void host_meet_products(int pending)
+{
+    host_lane *first = host_now - host_now->index.x % 128;
+    host_meeting *meeting = &host_groups[host_now->group];
+    host_meet(meeting, 128, NULL, NULL);
+    while (host_now->products > 0 && host_now->product[0].group < host_now->committed - pending) {
+        host_meet(meeting, 128, host_do_product, first);
+        host_now->products--;
+        memmove(host_now->product, host_now->product + 1, sizeof host_now->product - sizeof host_now->product[0]);
+        host_meet(meeting, 128, NULL, NULL);
+    }
+}
+
+static void host_multiply(host_product product)
+{
+    host_check(host_now->products < HOST_PRODUCTS, "too many wgmma under way");
+    host_check(product.b % 1024 < 128 && product.a % 1024 < 128, "tiles of wgmma are aligned to 1024 bytes");
+    if (host_error[0])
+        return;
+    product.group = host_now->committed;
+    host_now->product[host_now->products++] = product;
+    if (!host_eager)
+        host_meet_products(-1);
+}
+
+NT_INLINE void nt_wgmma_into(host_sum sum[WGMMA_N / 8][4], unsigned a, unsigned b, unsigned adds)
+{
+    host_multiply((host_product){.sum = sum, .a = a, .b = b, .adds = adds});
+}
+
+NT_INLINE void nt_wgmma_registers(host_sum sum[WGMMA_N / 8][4], const unsigned a[4], unsigned b, unsigned adds)
+{
+    host_product product = {.sum = sum, .b = b, .adds = adds, .registers = true};
+    memcpy(product.word, a, 16);
+    host_multiply(product);
+}
+
+NT_INLINE void nt_wgmma_begin(void)
+{
+}
+
+NT_INLINE void nt_wgmma_commit(void)
+{
+    host_now->committed++;
+}
+
+NT_INLINE void nt_wgmma_wait(int pending)
+{
+    host_meet_products(pending);
+}
+
+NT_INLINE void nt_wgmma_sum_ready(host_sum *sum)
+{
+    (void)sum;
+}
+
+NT_INLINE unsigned short nt_f32_to_bf16(float x); /* prelude.cuh */
+
+NT_INLINE unsigned nt_pack_2(float low, float high)
+{
+#if defined(NT_PRECISION_BF16)
+    return nt_f32_to_bf16(low) | (unsigned)nt_f32_to_bf16(high) << 16;
+#else
+    return nt_f32_to_f16(low) | (unsigned)nt_f32_to_f16(high) << 16;
+#endif
+}
+
+/* ---- running ---- */
+
+typedef void (*host_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                              uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+/* Integers and pointers travel alike in the calling conventions of the hosts that run this. */
+static void host_start(void)
+{
+    const uint64_t *a = host_args;
+    ((host_function)host_entry)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
+                                a[14], a[15]);
+    host_check(host_now->products == 0, "a lane ends with products under way");
+    host_now->done = true;
+    host_progress++;
+    host_yield();
+}
+
+static void host_start_lanes(unsigned first_block)
+{
+    memset(host_shared, 0xff, sizeof host_shared);
+    memset(host_barriers, 0, sizeof host_barriers);
+    host_copies = 0;
+    for (int i = 0; i < host_threads * host_cluster; i++) {
+        host_lane *lane = &host_lanes[i];
+        int block = i / host_threads, thread = i % host_threads;
+        lane->index = (host_dim){(unsigned)thread, 0, 0};
+        lane->block = block;
+        lane->warp = block * (HOST_THREADS / 32) + thread / 32;
+        lane->group = block * 4 + thread / 128;
+        lane->done = false;
+        lane->products = lane->committed = 0;
+        blockIdx_of[block] = (host_dim){first_block + (unsigned)block, 0, 0};
+        getcontext(&lane->context);
+        lane->context.uc_stack.ss_sp = lane->stack;
+        lane->context.uc_stack.ss_size = sizeof lane->stack;
+        lane->context.uc_link = NULL;
+        makecontext(&lane->context, host_start, 0);
+    }
+}
+
+static bool host_run_cluster(unsigned first_block)
+{
+    int all = host_threads * host_cluster, left = all;
+    host_start_lanes(first_block);
+    while (left > 0 && !host_error[0]) {
+        unsigned long before = host_progress;
+        left = 0;
+        for (int i = 0; i < all; i++)
+            if (!host_lanes[i].done) {
+                host_now = &host_lanes[i];
+                swapcontext(&host_main, &host_now->context);
+                left += !host_now->done;
+            }
+        host_check(left == 0 || host_progress != before, "lanes wait for each other for ever");
+    }
+    host_check(host_copies == 0, "a block ends with %d copies under way", host_copies);
+    return !host_error[0];
+}
+
+/* Runs a grid; returns NULL, or what went wrong. */
+const char *nt_host_run(void *entry, const uint64_t args[16], uint32_t blocks, uint32_t cluster, uint32_t threads,
+                        uint32_t shared_bytes, bool eager)
+{
+    host_entry = entry;
+    host_args = args;
+    host_threads = (int)threads;
+    host_cluster = (int)cluster;
+    host_used = (int)shared_bytes;
+    host_eager = eager;
+    host_error[0] = '\0';
+    gridDim = (host_dim){blocks, 1, 1};
+    host_check(threads <= HOST_THREADS && cluster <= HOST_CLUSTER && shared_bytes <= HOST_SHARED &&
+                   blocks % cluster == 0,
+               "a launch of %u threads, cluster %u, %u bytes", threads, cluster, shared_bytes);
+    host_lanes = calloc(threads * cluster, sizeof *host_lanes);
+    bool ok = host_lanes != NULL && !host_error[0];
+    for (uint32_t block = 0; ok && block < blocks; block += cluster)
+        ok = host_run_cluster(block);
+    free(host_lanes);
+    return ok ? NULL : host_error;
+}
+
+#endif

@@ -1,0 +1,325 @@
+/* The matrix product of compute capability 9.0 without a GPU: its source runs lane by lane on the host
+ * (hopper_emulation.h) with the options, tensor maps and launches that its rows give, over shapes that end in every
+ * part of a tile. Small whole numbers make every precision exact, so results must be equal, not near. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/convert.h"
+#include "core/random.h"
+#include "host_map.h"
+#include "kernels/gemm/gemm.h"
+
+extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3;
+
+enum { GUARD = 1024, MAX_ARGS = 16 };
+
+typedef struct example {
+    const char *layer, *params;
+    nt_precision precision;
+    int batch, c, k, h, w, stride;
+} example;
+
+/* Each row ends somewhere else: rows, columns, channels, taps, images, turns, clusters. */
+static const example examples[] = {
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 70, 96, 72, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=8 groups=1 transposed=true stages=3", NT_FP16, 3, 136, 72, 1, 1, 1},
+    {"fc", "tile_m=128 tile_n=16 groups=2 transposed=true stages=3", NT_INT8, 9, 144, 130, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=32 groups=1 transposed=true stages=4 split_k=4", NT_FP8, 20, 1040, 40, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=32 groups=1 stages=3 split_k=2", NT_INT8, 20, 528, 30, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 50, 44, 33, 1, 1, 1},
+    {"fc", "tile_m=128 tile_n=96 groups=2 stages=2 cluster_m=2", NT_BF16, 300, 72, 100, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=4 cluster_n=2 persistent=true", NT_TF32, 200, 36, 300, 1, 1, 1},
+    {"fc", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=3 persistent=true band=8", NT_BF16, 900, 72, 66, 1, 1, 1},
+    {"conv1x1", "tile_m=192 tile_n=64 groups=3 stages=2", NT_BF16, 2, 64, 48, 9, 12, 1},
+    {"conv1x1", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP16, 2, 24, 40, 9, 12, 2},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, 1},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP16, 3, 24, 60, 8, 9, 2},
+    {"conv3x3", "tile_m=128 tile_n=64 groups=1 stages=2", NT_TF32, 1, 32, 33, 11, 9, 1},
+    {"conv3x3", "tile_m=64 tile_n=16 groups=1 transposed=true stages=3 split_k=2", NT_BF16, 1, 64, 70, 7, 7, 1},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=8", NT_BF16, 1, 128, 64, 7, 7, 1},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=4 persistent=true", NT_INT8, 4, 32, 66, 10, 12, 1},
+    {"conv3x3", "tile_m=128 tile_n=64 groups=2 stages=2 cluster_m=2 persistent=true", NT_BF16, 5, 16, 64, 11, 13, 1},
+    {"conv3x3", "tile_m=64 tile_n=32 groups=1 stages=2 cluster_n=2", NT_FP8, 2, 16, 60, 6, 5, 2},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 2, 12, 20, 9, 6, 1},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=2", NT_FP32, 1, 36, 64, 4, 5, 1},
+    {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2},
+};
+
+static const nt_kernel *kernel_of(const example *e)
+{
+    return e->precision == NT_FP32 ? &nt_kernel_conv3x3_cuda_gemm3 : &nt_kernel_conv3x3_cuda_gemm;
+}
+
+static void add_key(nt_shape *shape, const char *key, int size)
+{
+    nt_copy(shape->dim[shape->count].key, sizeof shape->dim[0].key, key);
+    shape->dim[shape->count++].size = size;
+}
+
+static nt_problem problem_of(const example *e)
+{
+    nt_problem problem = {.batch = e->batch, .precision = e->precision, .layout = NT_NHWC};
+    nt_copy(problem.layer, sizeof problem.layer, e->layer);
+    add_key(&problem.shape, "c", e->c);
+    add_key(&problem.shape, "k", e->k);
+    if (strcmp(e->layer, "fc") != 0) {
+        add_key(&problem.shape, "h", e->h);
+        add_key(&problem.shape, "w", e->w);
+        add_key(&problem.shape, "stride", e->stride);
+    }
+    return problem;
+}
+
+static nt_config config_of(const nt_kernel *kernel, const char *text)
+{
+    nt_config config;
+    nt_error err = {0};
+    nt_rule rule = {.name = "example", .params = text};
+    if (nt_kernel_rule_config(kernel, &rule, &config, &err) != NT_OK)
+        fail_msg("%s", err.what);
+    return config;
+}
+
+/* Few SMs, so that persistent blocks have several tiles. */
+static nt_device_info device_of(void)
+{
+    nt_device_info device;
+    nt_device_info_init(&device, NT_DEVICE_CUDA);
+    device.smem_per_block_bytes = 232448;
+    device.sm_count = 3;
+    return device;
+}
+
+/* ---- compiling for the host ------------------------------------------------------------------------------------ */
+
+typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], uint32_t blocks, uint32_t cluster,
+                                    uint32_t threads, uint32_t shared_bytes, bool eager);
+
+static void *compile(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config)
+{
+    char folder[] = "/tmp/nt-gemm-XXXXXX", file[64];
+    const char *slash = strrchr(__FILE__, '/');
+    nt_str options = {0}, command = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/kernel.c", folder);
+    char *source = nt_kernel_source(kernel);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs(source, f);
+    fclose(f);
+    free(source);
+    nt_kernel_options(kernel, problem, config, &options);
+    nt_str_addf(&command, "cc -std=gnu11 -O1 -w -shared -fPIC -include %.*shopper_emulation.h %s -o %s/kernel.so %s",
+                slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__, nt_str_text(&options), folder, file);
+    if (system(nt_str_text(&command)) != 0)
+        fail_msg("%s", nt_str_text(&command));
+    unlink(file);
+    snprintf(file, sizeof file, "%s/kernel.so", folder);
+    void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (object == NULL)
+        fail_msg("%s", dlerror());
+    unlink(file);
+    rmdir(folder);
+    nt_str_done(&options);
+    nt_str_done(&command);
+    return object;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------------------------- */
+
+typedef struct tensors {
+    size_t out_count;
+    nt_dtype out_type;
+    float *want;
+    void *in_bits, *weight_bits, *packed;
+    unsigned char *out; /* guard, output, guard */
+} tensors;
+
+static float *small_numbers(nt_random *random, size_t count)
+{
+    float *x = test_malloc(count * sizeof *x);
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)(int)(nt_random_below(random, 3)) - 1.0f;
+    return x;
+}
+
+static float one_output(const nt_product_shape *p, const float *in, const float *weight, int64_t pixel, int64_t filter)
+{
+    int64_t image = pixel / (p->out_height * p->out_width), rest = pixel % (p->out_height * p->out_width);
+    float sum = 0;
+    for (int64_t tap = 0; tap < p->taps; tap++) {
+        int64_t y = rest / p->out_width * p->stride - p->border + tap / p->filter_size;
+        int64_t x = rest % p->out_width * p->stride - p->border + tap % p->filter_size;
+        if (y < 0 || y >= p->height || x < 0 || x >= p->width)
+            continue;
+        for (int64_t c = 0; c < p->channels; c++)
+            sum += in[((image * p->height + y) * p->width + x) * p->channels + c] *
+                   weight[(filter * p->taps + tap) * p->channels + c];
+    }
+    return sum;
+}
+
+static void make_tensors(const example *e, const nt_problem *problem, size_t packed_bytes, tensors *t)
+{
+    nt_random random = nt_random_seed(7, 0);
+    const nt_precision_row *row = &nt_precisions[e->precision];
+    nt_product_shape p = nt__product_of(problem);
+    size_t in_count = (size_t)(p.images * p.height * p.width * p.channels);
+    size_t weight_count = (size_t)(p.filters * p.taps * p.channels);
+    float *in = small_numbers(&random, in_count), *weight = small_numbers(&random, weight_count);
+    t->out_count = (size_t)(p.pixels * p.filters);
+    t->out_type = row->out;
+    t->want = test_malloc(t->out_count * sizeof *t->want);
+    for (size_t i = 0; i < t->out_count; i++)
+        t->want[i] = one_output(&p, in, weight, (int64_t)i / p.filters, (int64_t)i % p.filters);
+    t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
+    t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
+    t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
+    t->out = aligned_alloc(256, (t->out_count * 4 / 256 + 1) * 256 + 2 * GUARD);
+    nt_pack(row->in, in, in_count, NULL, 1, 1, t->in_bits);
+    nt_pack(row->weight, weight, weight_count, NULL, 1, 1, t->weight_bits);
+    test_free(in);
+    test_free(weight);
+}
+
+static void free_tensors(tensors *t)
+{
+    test_free(t->want);
+    free(t->in_bits);
+    free(t->weight_bits);
+    free(t->packed);
+    free(t->out);
+}
+
+static void check_output(const char *name, const tensors *t)
+{
+    size_t bytes = t->out_count * nt_dtype_bytes(t->out_type), wrong = 0, first = 0;
+    float *got = test_malloc(t->out_count * sizeof *got);
+    nt_unpack(t->out_type, t->out + GUARD, t->out_count, got);
+    for (size_t i = t->out_count; i-- > 0;)
+        if (!(got[i] == t->want[i])) {
+            wrong++;
+            first = i;
+        }
+    if (wrong)
+        fail_msg("%s: %zu of %zu wrong, first at %zu: %g, not %g", name, wrong, t->out_count, first, (double)got[first],
+                 (double)t->want[first]);
+    test_free(got);
+    for (int i = 0; i < GUARD; i++)
+        assert_true(t->out[i] == 0xff && t->out[(size_t)GUARD + bytes + (size_t)i] == 0xff);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+static void *address_of(const tensors *t, nt_role role)
+{
+    return role == NT_ROLE_IN       ? t->in_bits
+           : role == NT_ROLE_WEIGHT ? t->weight_bits
+           : role == NT_ROLE_PACKED ? t->packed
+                                    : (void *)(t->out + GUARD);
+}
+
+static nt_host_map host_map_of(const nt_tensor_map *map, const tensors *t)
+{
+    nt_host_map h = {.base = (const char *)address_of(t, map->role) + map->offset_bytes,
+                     .elem_bytes = map->elem_bytes,
+                     .images = map->images};
+    for (int i = 0; i < NT_MAP_RANK; i++) {
+        h.size[i] = map->size[i];
+        h.stride_bytes[i] = map->stride_bytes[i];
+        h.box[i] = map->box[i];
+        assert_true(i == 0 || (map->stride_bytes[i] > 0 && map->stride_bytes[i] % 16 == 0));
+        assert_true(map->images || (map->box[i] >= 1 && map->box[i] <= 256));
+    }
+    for (int i = 0; i < 2; i++) {
+        h.lower[i] = map->lower[i];
+        h.upper[i] = map->upper[i];
+        h.step[i] = map->step[i];
+    }
+    return h;
+}
+
+static void run_product(void *object, const example *e, const nt_stage *stage, const tensors *t, bool eager)
+{
+    run_function run;
+    uint64_t args[MAX_ARGS] = {0};
+    nt_host_map maps[NT_MAX_MAPS];
+    *(void **)&run = dlsym(object, "nt_host_run");
+    void *entry = dlsym(object, stage->entry);
+    assert_non_null(run);
+    assert_non_null(entry);
+    assert_true(stage->arg_count <= MAX_ARGS);
+    for (int i = 0; i < stage->arg_count; i++) {
+        const nt_arg *arg = &stage->arg[i];
+        args[i] = (uint64_t)arg->value;
+        if (arg->kind == NT_ARG_BUFFER)
+            args[i] = (uint64_t)(uintptr_t)address_of(t, arg->role);
+        if (arg->kind == NT_ARG_TENSOR_MAP) {
+            maps[arg->value] = host_map_of(&stage->map[arg->value], t);
+            args[i] = (uint64_t)(uintptr_t)&maps[arg->value];
+        }
+    }
+    const char *wrong =
+        run(entry, args, stage->grid[0], stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
+    if (wrong)
+        fail_msg("%s %s: %s", e->layer, e->params, wrong);
+}
+
+/* What nt_split_weights makes: small whole numbers are their own high part. */
+static void split_weights(const tensors *t, size_t packed_bytes)
+{
+    memcpy(t->packed, t->weight_bits, packed_bytes / 2);
+    memset((char *)t->packed + packed_bytes / 2, 0, packed_bytes / 2);
+}
+
+static void check_example(const example *e)
+{
+    nt_problem problem = problem_of(e);
+    const nt_kernel *kernel = kernel_of(e);
+    nt_config config = config_of(kernel, e->params);
+    nt_device_info device = device_of();
+    nt_plan plan;
+    nt_error err = {0};
+    tensors t;
+    assert_null(kernel->refuses(&problem));
+    if (kernel->plan(&problem, &config, &device, &plan, &err) != NT_OK)
+        fail_msg("%s: %s", e->params, err.what);
+    make_tensors(e, &problem, plan.packed_bytes, &t);
+    if (plan.packed_bytes > 0)
+        split_weights(&t, plan.packed_bytes);
+    void *object = compile(kernel, &problem, &config);
+    for (int eager = 0; eager < 2; eager++) {
+        memset(t.out, 0xff, t.out_count * nt_dtype_bytes(t.out_type) + 2 * GUARD);
+        run_product(object, e, &plan.stage[0], &t, eager);
+        check_output(e->params, &t);
+    }
+    dlclose(object);
+    free_tensors(&t);
+}
+
+static void every_example_is_exact(void **state)
+{
+    (void)state;
+    const char *only = getenv("NT_EXAMPLE");
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++)
+        if (only == NULL || (size_t)atoi(only) == i)
+            check_example(&examples[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_example_is_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
