@@ -44,6 +44,19 @@ void nt_pool_close(nt_pool *pool)
     free(pool);
 }
 
+void nt_pool_drop(nt_pool *pool, double older_s)
+{
+    double now = nt_now_s();
+    for (int i = 0; i < pool->count; i++) {
+        slot *s = &pool->slots[i];
+        if (!s->busy || now - s->started_s <= older_s)
+            continue;
+        pool->work_s += now - s->started_s;
+        s->busy = false;
+        nt_child_kill(&s->child);
+    }
+}
+
 int nt_pool_busy(const nt_pool *pool)
 {
     int busy = 0;

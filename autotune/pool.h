@@ -26,6 +26,9 @@ typedef struct nt_pool_result {
 nt_pool *nt_pool_open(int children);
 void nt_pool_close(nt_pool *pool); /* kills what runs; NULL allowed */
 
+/* Gives up the compiles that have run for more than `older_s` seconds: killed, no result. */
+void nt_pool_drop(nt_pool *pool, double older_s);
+
 int nt_pool_idle(const nt_pool *pool); /* children that could take a job now */
 int nt_pool_busy(const nt_pool *pool);
 double nt_pool_work_s(const nt_pool *pool); /* child-seconds spent so far */

@@ -9,7 +9,7 @@
 #include "autotune/space.h"
 #include "core/store.h"
 
-enum { NT_SWEEP_LIST = 16, NT_SWEEP_METRICS = 64 };
+enum { NT_SWEEP_LIST = 64, NT_SWEEP_METRICS = 64 };
 
 typedef struct nt_budget {
     int64_t trials; /* 0: not limited by trials */

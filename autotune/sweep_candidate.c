@@ -9,7 +9,12 @@
 #include "core/mem.h"
 #include "core/occupancy.h"
 
-static const double compile_deadline_s = 60;
+/* A compiler that hangs may cost a third of the budget, but an honest one gets the time it needs. */
+static double compile_deadline_s(const nt_budget *budget)
+{
+    static const double least_s = 10, most_s = 60;
+    return budget->seconds > 0 ? fmax(least_s, fmin(budget->seconds / 3, most_s)) : most_s;
+}
 
 void nt__queue_init(nt__queue *queue)
 {
@@ -145,7 +150,7 @@ void nt__candidate_request(nt__sweep *sweep, const nt__candidate *c, nt_compile_
                                 .arch = arch_of(served->kernel, &sweep->device, arch, sizeof arch),
                                 .compiler = sweep->device.compiler,
                                 .features = sweep->device.features,
-                                .deadline_s = compile_deadline_s};
+                                .deadline_s = compile_deadline_s(&sweep->options->budget)};
 }
 
 void nt__candidate_trial(nt__sweep *sweep, const nt__candidate *c, nt_outcome outcome, const char *reason,

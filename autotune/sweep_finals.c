@@ -90,6 +90,9 @@ static void warn_not_held(nt__sweep *sweep, const char *why)
     warn(sweep, "finals-lost", text);
 }
 
+/* A compile whose trial will not come any more may still end, for the cache's sake; a hung one is not waited for. */
+static const double stale_compile_s = 3;
+
 /* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why).
  */
 static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error *err)
@@ -104,6 +107,7 @@ static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error 
         nt_pool_result stale; /* compiles begun for trials that time ran out for */
         while (nt_pool_take(sweep->pool, &stale))
             continue;
+        nt_pool_drop(sweep->pool, stale_compile_s);
         bool quiet = sweep->device.kind != NT_DEVICE_CPU || nt_pool_busy(sweep->pool) == 0;
         if (status == NT_OK && sweep->state == NT__DEVICE_IDLE && quiet && !sent) {
             sent = true;

@@ -18,3 +18,18 @@ equal "summaries" "$(grep -c '"type":"summary"' lines)" 1
 trial=$(count t.db 'select trial from best limit 1')
 "$NNTUNE" rerun "$trial" --db t.db > again || fail "rerun"
 grep -q 'took' again || fail "rerun does not compare: $(cat again)"
+
+# ---- a compiler that hangs costs a part of the budget, not the sweep
+cat > hung-cc <<'END'
+#!/bin/sh
+case "$*" in *-DNT_PRECISION*) exec sleep 100 ;; esac
+exec cc "$@"
+END
+chmod +x hung-cc
+begin=$(date +%s)
+code=0; env NNTUNE_CC="$PWD/hung-cc" NNTUNE_CACHE_DIR="$PWD/hung-cache" "$NNTUNE" sweep conv3x3 --device cpu --shape 8x6x6 --batch 1 --precision fp32 --budget 3s -j 1 -q --db hung.db > out 2> err || code=$?
+equal "exit with a compiler that hangs" $code 1
+[ $(($(date +%s) - begin)) -le 40 ] || fail "it waited $(($(date +%s) - begin)) s for the compiler"
+grep -q 'was stopped after 10 s' err || fail "no word of the compiler: $(cat err)"
+for i in 1 2 3 4 5 6 7 8 9 10; do pgrep -f "$PWD/hung-cc" > left || break; sleep 0.2; done
+[ ! -s left ] || fail "compilers are left: $(cat left)"
