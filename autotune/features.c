@@ -200,6 +200,18 @@ void nt_features_init(nt_features *features, const nt_strategy_setup *setup, int
         add_params(features, setup, k, AS_ALIGNMENT, aligned_levels);
 }
 
+void nt_features_add(nt_features *features, int levels, double shorter, nt_feature_level *given, void *context)
+{
+    if (features->count == NT_MAX_FEATURES)
+        return;
+    nt_feature *added = &features->feature[features->count++];
+    set_positions(added, levels, -1);
+    added->ordered = added->derived = true;
+    added->shorter = shorter;
+    added->level_of = given;
+    added->context = context;
+}
+
 void nt_features_done(nt_features *features)
 {
     for (int f = 0; f < features->count; f++) {
@@ -217,8 +229,12 @@ void nt_features_of(const nt_features *features, nt_candidate candidate, uint16_
     nt_config config;
     nt_space_config(features->space[candidate.kernel], candidate.index, &config);
     for (int f = 0; f < features->count; f++) {
+        const nt_feature *feature = &features->feature[f];
         const nt_feature_map *map = map_at(features, candidate.kernel, f);
-        level[f] = map->param < 0 ? map->absent : map->level[config.index[map->param]];
+        if (feature->level_of != NULL)
+            level[f] = feature->level_of(feature->context, candidate);
+        else
+            level[f] = map->param < 0 ? map->absent : map->level[config.index[map->param]];
     }
 }
 

@@ -41,11 +41,15 @@ static double log_cost(const nt_gp_field *field, const nt_gp_judgement *j, size_
     return (prior_weight * j->log_cost + (double)field->cost[c]) / (prior_weight + (double)field->cost_weight[c]);
 }
 
-double nt_gp_judged(const nt_gp_field *field, const nt_gp_judgement *j, size_t c)
+static double promise(const nt_gp_field *field, const nt_gp_judgement *j, size_t c)
 {
     double deviation = j->deviation * sqrt(fmax((double)field->pool.variance[c], 1e-6));
-    return log_improvement((double)field->pool.mean[c], deviation, j->best) + log_works(field, j, c) -
-           log_cost(field, j, c);
+    return log_improvement((double)field->pool.mean[c], deviation, j->best);
+}
+
+double nt_gp_judged(const nt_gp_field *field, const nt_gp_judgement *j, size_t c)
+{
+    return promise(field, j, c) + log_works(field, j, c) - log_cost(field, j, c);
 }
 
 /* In one parameter. */
@@ -57,6 +61,16 @@ static bool differs_in_one(const nt_gp_field *field, size_t c, const uint16_t *l
     return different == 1;
 }
 
+static bool by_mean(nt_gp_choice choice)
+{
+    return choice == NT_GP_BY_MEAN || choice == NT_GP_NEAR_BY_MEAN;
+}
+
+static bool near_only(nt_gp_choice choice)
+{
+    return choice == NT_GP_NEAR_BY_IMPROVEMENT || choice == NT_GP_NEAR_BY_MEAN;
+}
+
 /* One of the best, each equally likely: among equals the order of candidates must not decide, for it says nothing. */
 static long best_candidate(const nt_gp_field *field, nt_gp_choice choice, nt_random *random)
 {
@@ -66,10 +80,10 @@ static long best_candidate(const nt_gp_field *field, nt_gp_choice choice, nt_ran
     uint64_t equals = 0;
     long best = -1;
     for (size_t c = 0; c < field->pool.candidates; c++) {
-        if (field->is_gone[c] || (choice != NT_GP_ANYWHERE && !differs_in_one(field, c, at)))
+        if (field->is_gone[c] || (near_only(choice) && !differs_in_one(field, c, at)))
             continue;
-        double score = choice == NT_GP_NEAR_BY_MEAN ? log_works(field, &j, c) - (double)field->pool.mean[c]
-                                                    : nt_gp_judged(field, &j, c);
+        double score =
+            by_mean(choice) ? log_works(field, &j, c) - (double)field->pool.mean[c] : nt_gp_judged(field, &j, c);
         if (score > top + same) {
             top = score;
             best = (long)c;
@@ -81,13 +95,19 @@ static long best_candidate(const nt_gp_field *field, nt_gp_choice choice, nt_ran
     return best;
 }
 
-bool nt_gp_field_choose(nt_gp_field *field, nt_gp_choice choice, nt_random *random, uint64_t *position)
+bool nt_gp_field_choose(nt_gp_field *field, nt_gp_choice choice, double least_promise, nt_random *random,
+                        uint64_t *position)
 {
     long c = best_candidate(field, choice, random);
-    if (c < 0 && choice != NT_GP_ANYWHERE)
-        c = best_candidate(field, NT_GP_ANYWHERE, random);
+    if (c < 0 && near_only(choice)) {
+        choice = NT_GP_ANYWHERE;
+        c = best_candidate(field, choice, random);
+    }
     if (c < 0)
         return false;
+    nt_gp_judgement j = nt_gp_judgement_of(field);
+    if (choice == NT_GP_ANYWHERE && promise(field, &j, (size_t)c) < least_promise)
+        c = best_candidate(field, NT_GP_BY_MEAN, random);
     field->is_gone[c] = true;
     *position = field->position[c];
     return true;

@@ -18,11 +18,14 @@ double nt_gp_judged(const nt_gp_field *field, const nt_gp_judgement *judgement, 
 typedef enum nt_gp_choice {
     NT_GP_ANYWHERE,            /* the highest expected improvement */
     NT_GP_NEAR_BY_IMPROVEMENT, /* the same among those that differ in one feature from the fastest sample */
-    NT_GP_NEAR_BY_MEAN         /* the fastest expected among those */
+    NT_GP_NEAR_BY_MEAN,        /* the fastest expected among those */
+    NT_GP_BY_MEAN              /* the fastest expected of all */
 } nt_gp_choice;
 
 /* Chances count by how likely the candidate is to work, and by its cost where that counts. The candidate is gone
- * afterwards. False: none is left. */
-bool nt_gp_field_choose(nt_gp_field *field, nt_gp_choice choice, nt_random *random, uint64_t *position);
+ * afterwards. False: none is left. Where NT_GP_ANYWHERE finds an improvement of no more than exp(least_promise)
+ * deviations of the values expected, it takes NT_GP_BY_MEAN instead; -INFINITY: never. */
+bool nt_gp_field_choose(nt_gp_field *field, nt_gp_choice choice, double least_promise, nt_random *random,
+                        uint64_t *position);
 
 #endif

@@ -21,7 +21,7 @@ void nt_gp_model_init(nt_gp_model *model, const nt_features *features, const nt_
     model->plain = nt_alloc_zero(model->table_size, sizeof *model->plain);
     for (int f = 0; f < features->count; f++) {
         const nt_feature *feature = &features->feature[f];
-        model->log_length[f] = model->prior.length;
+        model->log_length[f] = model->prior.length - feature->shorter;
         for (int a = 0; a < feature->levels; a++)
             for (int b = 0; b < feature->levels; b++)
                 model->plain[model->offset[f] + (size_t)(a * feature->levels + b)] =
@@ -143,8 +143,8 @@ static bool evaluate(fit *f)
     f->log_posterior = -(n + 1) / 2 * log(variance) - nt_cholesky_log_determinant(&f->factor) / 2;
     differentiate(f, variance);
     for (int k = 0; k < count; k++)
-        f->log_posterior +=
-            add_prior(model->log_length[k], model->prior.length, model->prior.length_spread, &f->gradient[k]);
+        f->log_posterior += add_prior(model->log_length[k], model->prior.length - model->features->feature[k].shorter,
+                                      model->prior.length_spread, &f->gradient[k]);
     f->log_posterior += add_prior(model->log_noise, model->prior.noise, model->prior.noise_spread, &f->gradient[count]);
     return true;
 }

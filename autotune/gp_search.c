@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/gp_earlier.h"
 #include "autotune/gp_judge.h"
 #include "core/mem.h"
 
 enum {
+    MOST_EARLIER = 4,   /* runs */
     DESIGN_DRAWS = 64,  /* candidates among which the next spread point is the farthest from the others */
     FEWEST_GOOD = 3,    /* samples that a model takes */
     MOST_SPREAD = 200,  /* points spread out while nothing works; then random ones */
@@ -26,12 +28,26 @@ typedef struct search {
     nt_asked asked;
     nt_random random;
     nt_features features;
+    nt_gp_earlier *earlier[MOST_EARLIER];
+    int earlier_count, earlier_turn;
     nt_gp_samples samples;
     nt_gp_model model;
     nt_gp_field field;
     size_t next_fit; /* good samples at which the model is fitted anew */
     size_t steps;    /* candidates chosen by the model */
 } search;
+
+/* Each earlier run is a feature more: the model finds out how much it is worth. */
+static void take_earlier(search *s, const nt_strategy_setup *setup)
+{
+    int run[MOST_EARLIER];
+    s->earlier_count = nt_gp_earlier_runs(setup, MOST_EARLIER, run);
+    for (int i = 0; i < s->earlier_count; i++) {
+        s->earlier[i] = nt_gp_earlier_create(setup, run[i], &s->settings.prior, s->settings.aligned_levels);
+        nt_features_add(&s->features, NT_GP_EARLIER_LEVELS, s->settings.earlier_shorter, nt_gp_earlier_level,
+                        s->earlier[i]);
+    }
+}
 
 void *nt_gp_search_create(const nt_strategy_setup *setup, const nt_gp_settings *settings)
 {
@@ -42,6 +58,7 @@ void *nt_gp_search_create(const nt_strategy_setup *setup, const nt_gp_settings *
     nt_asked_init(&s->asked, setup);
     s->random = nt_random_seed(setup->seed, 2);
     nt_features_init(&s->features, setup, settings->aligned_levels);
+    take_earlier(s, setup);
     nt_gp_samples_init(&s->samples, &s->features);
     nt_gp_model_init(&s->model, &s->features, &settings->prior);
     nt_gp_field_init(&s->field, &s->asked, &s->samples, &s->model, setup->budget_s > 0, settings->clip_quantile);
@@ -58,6 +75,8 @@ void nt_gp_search_destroy(void *state)
     nt_gp_model_done(&s->model);
     nt_gp_samples_done(&s->samples);
     nt_features_done(&s->features);
+    for (int i = 0; i < s->earlier_count; i++)
+        nt_gp_earlier_destroy(s->earlier[i]);
     nt_asked_done(&s->asked);
     free(s);
 }
@@ -83,6 +102,20 @@ static double spread_score(const search *s, const uint16_t *level)
         nearest = fmin(nearest, distance2);
     }
     return nearest;
+}
+
+/* The best of the earlier runs that are still to be tried, one run after another. */
+static bool known_point(search *s, uint64_t *position)
+{
+    int dry = 0;
+    while (dry < s->earlier_count) {
+        nt_gp_earlier *earlier = s->earlier[s->earlier_turn++ % s->earlier_count];
+        bool given = nt_gp_earlier_next(earlier, position);
+        if (given && !nt_asked_has(&s->asked, *position))
+            return true;
+        dry = given ? 0 : dry + 1;
+    }
+    return false;
 }
 
 static bool spread_point(search *s, uint64_t *position)
@@ -153,15 +186,17 @@ static bool next(search *s, uint64_t *position)
     if (s->samples.good < FEWEST_GOOD && s->samples.count > MOST_SPREAD)
         return nt_asked_draw(&s->asked, &s->random, position);
     if (s->samples.count < (size_t)s->settings.first_points || s->samples.good < FEWEST_GOOD)
-        return spread_point(s, position);
+        return (s->samples.count < (size_t)s->settings.first_points_known && known_point(s, position)) ||
+               spread_point(s, position);
     update(s);
     int period = s->settings.neighbour_period;
     bool near = period > 0 && s->steps % (size_t)period == 0;
-    s->steps++;
+    bool doubted = s->steps++ % 2 == 1 && s->settings.least_promise < 0;
     nt_gp_choice choice = !near                                  ? NT_GP_ANYWHERE
                           : s->settings.neighbour_by_improvement ? NT_GP_NEAR_BY_IMPROVEMENT
                                                                  : NT_GP_NEAR_BY_MEAN;
-    return nt_gp_field_choose(&s->field, choice, &s->random, position) ||
+    double least = doubted ? s->settings.least_promise : (double)-INFINITY;
+    return nt_gp_field_choose(&s->field, choice, least, &s->random, position) ||
            nt_asked_draw(&s->asked, &s->random, position);
 }
 

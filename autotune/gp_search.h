@@ -11,8 +11,13 @@ typedef struct nt_gp_settings {
     int first_points;       /* spread out before the model is asked */
     int first_points_timed; /* the same where the budget is in seconds, of which points anywhere cost more than their
                                share */
+    double earlier_shorter; /* logarithm by which the length of what earlier runs say is believed to be shorter */
+    int first_points_known; /* of those, where there are earlier runs: that many of their best */
     int neighbour_period;   /* every so many steps a neighbour of the fastest sample; 0: never */
     bool neighbour_by_improvement; /* the one with the best chance to be faster, not the fastest expected */
+    /* Where the model expects an improvement of no more than exp(this) deviations anywhere, every second step takes the
+     * fastest expected instead: that far out its doubts are worth less than its means. 0 or more: never. */
+    double least_promise;
     double clip_quantile; /* times beyond it count as just that slow: the model is for the fast ones; 1: none */
     int pool_most;        /* candidates judged at a time */
     int fit_points;       /* samples that a fit of the model looks at: half the fastest, half from the rest */

@@ -112,7 +112,9 @@ void nt_replay(const nt_recorded *recorded, const nt_replay_options *options, ui
                                .kernel_count = 1,
                                .seed = nt_random_u64(&seeds),
                                .budget_trials = options->seconds > 0 ? 0 : options->trials,
-                               .budget_s = options->hide_cost ? 0 : options->seconds};
+                               .budget_s = options->hide_cost ? 0 : options->seconds,
+                               .earlier = options->earlier,
+                               .earlier_count = options->earlier_count};
     replay r = {.recorded = recorded, .options = options, .random = seeds, .out = out};
     r.flight = nt_alloc_zero((size_t)options->in_flight, sizeof *r.flight);
     r.state = options->strategy->create(&setup);

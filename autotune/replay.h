@@ -16,7 +16,9 @@ typedef struct nt_replay_options {
                      * with several in flight, compiles them side by side and times one at a time */
     int in_flight;  /* asked for before the first of them is answered; at least 1 */
     bool hide_cost; /* the strategy learns neither what trials cost nor what it may spend: for comparison */
-    bool noise;     /* an answer is one of the recorded samples, drawn at random, not their mean */
+    const nt_earlier *earlier; /* what the strategy knows beforehand, see strategy.h */
+    size_t earlier_count;
+    bool noise; /* an answer is one of the recorded samples, drawn at random, not their mean */
 } nt_replay_options;
 
 typedef struct nt_evaluation {

@@ -16,7 +16,14 @@ typedef struct nt_candidate {
     uint64_t index; /* in that space */
 } nt_candidate;
 
-/* The spaces must outlive the instance; the array of pointers and `exclude` are copied. */
+/* What an earlier run of the same kernels, on another problem or device, measured of a candidate of these spaces. */
+typedef struct nt_earlier {
+    nt_candidate candidate;
+    double time_ns; /* NAN: it failed there */
+    int run;        /* times of equal `run` compare with each other, others do not */
+} nt_earlier;
+
+/* The spaces must outlive the instance; the array of pointers, `exclude` and `earlier` are copied. */
 typedef struct nt_strategy_setup {
     const nt_space *const *space;
     int kernel_count; /* at least 1 */
@@ -28,6 +35,9 @@ typedef struct nt_strategy_setup {
     /* What the search may spend, for strategies that mind; both 0 where nobody knows. */
     uint64_t budget_trials;
     double budget_s;
+    /* What is known beforehand, for strategies that mind. */
+    const nt_earlier *earlier;
+    size_t earlier_count;
 } nt_strategy_setup;
 
 typedef struct nt_answer {

@@ -223,10 +223,7 @@ static bool tell_earlier(void *context, const nt_trial *trial)
     nt_config config;
     if (!of_this_unit(sweep, trial) || !locate(sweep, trial, &number, &config))
         return true;
-    nt_answer answer = {.candidate = number,
-                        .outcome = trial->outcome,
-                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns};
-    sweep->strategy->tell(sweep->strategy_state, &answer);
+    nt__tell_strategy(sweep, trial, number);
     return true;
 }
 

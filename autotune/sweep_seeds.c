@@ -1,5 +1,6 @@
 /* sweep_seeds.c: what a unit begins with: rules of thumb and defaults before the strategy, or the one configuration of
  * a rerun. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,20 @@ void nt__add_seeds(nt__sweep *sweep)
     }
 }
 
+/* What the unit may spend; 0: not limited. */
+static uint64_t trials_left(const nt__sweep *sweep)
+{
+    bool limited = sweep->unit_trials < INT64_MAX && sweep->unit_trials > sweep->unit_done;
+    return limited ? (uint64_t)(sweep->unit_trials - sweep->unit_done) : 0;
+}
+
+static double seconds_left(const nt__sweep *sweep)
+{
+    return isfinite(sweep->unit_end_s)
+               ? fmax((sweep->unit_end_s - nt__now_s()) / (sweep->unit_count - sweep->unit_index), 1e-3)
+               : 0;
+}
+
 /* The strategy is not asked for what is known or comes first. */
 void nt__open_strategy(nt__sweep *sweep)
 {
@@ -60,7 +75,9 @@ void nt__open_strategy(nt__sweep *sweep)
                                .kernel_count = unit->served_count,
                                .seed = sweep->options->seed,
                                .exclude = exclude,
-                               .exclude_count = excluded};
+                               .exclude_count = excluded,
+                               .budget_trials = trials_left(sweep),
+                               .budget_s = seconds_left(sweep)};
     sweep->strategy_state = sweep->strategy->create(&setup);
     free(exclude);
 }

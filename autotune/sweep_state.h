@@ -194,6 +194,7 @@ void nt__unit_prepared(nt__sweep *sweep);
 nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
                            nt_error *err);
 void nt__announce_trial(nt__sweep *sweep, const nt_trial *trial);
+void nt__tell_strategy(nt__sweep *sweep, const nt_trial *trial, nt_candidate number);
 /* Both. */
 nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate *candidate, const nt__candidate *next,
                           nt_error *err);

@@ -121,14 +121,23 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
     sweep->best_ns = sweep->top[0].trial.time_ns;
 }
 
-static void tell_strategy(nt__sweep *sweep, const nt_trial *trial, const nt__candidate *candidate)
+/* Compile children work side by side, the device takes one trial at a time. */
+static double cost_s(const nt__sweep *sweep, const nt_trial *trial)
 {
-    if (!candidate->in_space || sweep->strategy_state == NULL)
-        return;
-    nt_answer answer = {.candidate = candidate->ask,
+    double ms = trial->compile_ms > 0 ? trial->compile_ms / nt__compile_children(sweep->options) : 0;
+    ms += trial->verify_ms > 0 ? trial->verify_ms : 0;
+    ms += trial->measure_ms > 0 ? trial->measure_ms : 0;
+    return ms / 1e3;
+}
+
+void nt__tell_strategy(nt__sweep *sweep, const nt_trial *trial, nt_candidate number)
+{
+    nt_answer answer = {.candidate = number,
                         .outcome = trial->outcome,
-                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns};
-    sweep->strategy->tell(sweep->strategy_state, &answer);
+                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns,
+                        .cost_s = cost_s(sweep, trial)};
+    if (sweep->strategy_state != NULL)
+        sweep->strategy->tell(sweep->strategy_state, &answer);
 }
 
 static nt_journal journal_of(nt__sweep *sweep, const nt__candidate *next)
@@ -156,7 +165,8 @@ nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidat
     nt_status status = sweep->sink->put(sweep->sink, trial, next != NULL ? &journal : NULL, err);
     if (status != NT_OK)
         return status;
-    tell_strategy(sweep, trial, candidate);
+    if (candidate->in_space)
+        nt__tell_strategy(sweep, trial, candidate->ask);
     nt__count_trial(sweep, trial, candidate->served, &candidate->config);
     return NT_OK;
 }

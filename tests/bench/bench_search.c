@@ -1,8 +1,9 @@
 /* bench_search.c: the judge of the search strategies: replays them on the recorded spaces and prints each figure with
  * its standard error, its bar and the verdict; ends with 1 when one is short.
  *
- * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic flight seconds noise honest cost;
- * none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in baseline.csv. */
+ * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic cost wide flight seconds noise warm
+ * honest; none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in
+ * baseline.csv. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "autotune/replay_earlier.h"
 #include "autotune/replay_score.h"
 #include "core/mem.h"
 #include "core/random.h"
@@ -291,6 +293,83 @@ static void section_noise(const nt_strategy *strategy)
     judge("noise over none, finalists measured again, 400", ratio, hypot(error, other_error), 1.01, true);
 }
 
+/* ---- what earlier runs on other devices are worth -------------------------------------------------------------- */
+
+enum { FAMILY = 3 }; /* the first of space_names: one convolution on three devices */
+
+/* Every repeat of each device, cold, then again with what that repeat found on the two other devices. */
+static void replay_family(const nt_strategy *strategy, nt_replay_run *cold[FAMILY], nt_replay_run *warm[FAMILY])
+{
+    nt_replay_options options = plain;
+    options.strategy = strategy;
+    for (size_t r = 0; r < repeats; r++) {
+        for (int i = 0; i < FAMILY; i++)
+            nt_replay(space[i], &options, r, &cold[i][r]);
+        for (int i = 0; i < FAMILY; i++) {
+            nt_earlier_list list = {0};
+            nt_replay_options knowing = options;
+            for (int other = 0; other < FAMILY; other++)
+                if (other != i)
+                    nt_earlier_list_add(&list, space[other], space[i], &cold[other][r]);
+            knowing.earlier = list.item;
+            knowing.earlier_count = list.count;
+            nt_replay(space[i], &knowing, r, &warm[i][r]);
+            nt_earlier_list_done(&list);
+        }
+    }
+}
+
+static double relative_error(const nt_score_pair *pair, int budget)
+{
+    return pair->error.mean[budget] / pair->value.mean[budget];
+}
+
+static void judge_family(const nt_score_pair cold[FAMILY], const nt_score_pair warm[FAMILY])
+{
+    double log_ratio = 0, squares = 0;
+    for (int i = 0; i < FAMILY; i++) {
+        printf("  %-28s best/optimum cold", space_names[i]);
+        for (int b = 0; b < NT_SCORE_BUDGETS; b++)
+            printf(" %.4f", cold[i].value.mean[b]);
+        printf(", warm");
+        for (int b = 0; b < NT_SCORE_BUDGETS; b++)
+            printf(" %.4f", warm[i].value.mean[b]);
+        printf("\n");
+        log_ratio += log(warm[i].value.mean[0] / cold[i].value.mean[0]) / FAMILY;
+        squares += pow(hypot(relative_error(&warm[i], 0), relative_error(&cold[i], 0)) / FAMILY, 2);
+    }
+    judge("warm over cold after 25, + 2 errors", exp(log_ratio) * (1 + 2 * sqrt(squares)), sqrt(squares), 1, true);
+    for (int i = 0; i < FAMILY; i++) {
+        double ratio = warm[i].value.mean[4] / cold[i].value.mean[4];
+        double error = hypot(relative_error(&warm[i], 4), relative_error(&cold[i], 4));
+        char what[80];
+        snprintf(what, sizeof what, "  after 400, - 2 errors, %s", strchr(space_names[i], '-') + 1);
+        judge(what, ratio - 2 * error, error, 1, true);
+    }
+}
+
+static void section_warm(const nt_strategy *strategy)
+{
+    nt_replay_run *cold[FAMILY], *warm[FAMILY];
+    nt_score_pair cold_score[FAMILY], warm_score[FAMILY];
+    for (int i = 0; i < FAMILY; i++) {
+        cold[i] = nt_alloc_zero(repeats, sizeof *cold[i]);
+        warm[i] = nt_alloc_zero(repeats, sizeof *warm[i]);
+    }
+    replay_family(strategy, cold, warm);
+    for (int i = 0; i < FAMILY; i++) {
+        nt_score_runs(space[i], cold[i], repeats, false, &cold_score[i]);
+        nt_score_runs(space[i], warm[i], repeats, false, &warm_score[i]);
+        for (size_t r = 0; r < repeats; r++) {
+            nt_replay_run_done(&cold[i][r]);
+            nt_replay_run_done(&warm[i][r]);
+        }
+        free(cold[i]);
+        free(warm[i]);
+    }
+    judge_family(cold_score, warm_score);
+}
+
 /* ---- honest search ---------------------------------------------------------------------------------------------- */
 
 /* Times permuted among the rows: nothing is to be learnt, so nothing but luck may be gained. */
@@ -474,6 +553,7 @@ int main(int argc, char **argv)
     with_auto(argc, argv, "flight", section_flight, only);
     with_auto(argc, argv, "seconds", section_seconds, only);
     with_auto(argc, argv, "noise", section_noise, only);
+    with_auto(argc, argv, "warm", section_warm, only);
     if (wanted(argc, argv, "honest")) { /* the last: it spoils the spaces */
         printf("honest\n");
         section_honest(only);
