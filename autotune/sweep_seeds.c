@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autotune/sweep_state.h"
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
@@ -54,7 +55,7 @@ static uint64_t trials_left(const nt__sweep *sweep)
 static double seconds_left(const nt__sweep *sweep)
 {
     return isfinite(sweep->unit_end_s)
-               ? fmax((sweep->unit_end_s - nt__now_s()) / (sweep->unit_count - sweep->unit_index), 1e-3)
+               ? fmax((sweep->unit_end_s - nt_now_s()) / (sweep->unit_count - sweep->unit_index), 1e-3)
                : 0;
 }
 
