@@ -130,6 +130,7 @@ CFLAGS_autotune_gp_linear := -O3
 # CUPTI's host header includes the C++ header <string> and uses nothing of it: an empty file of that name, for what needs
 # that header alone.
 CFLAGS_profiler_cupti_host := -Iprofiler/cxx
+CFLAGS_profiler_inject_count_session := -Iprofiler/cxx
 $(BUILD)/tests/test_counters $(BUILD)/tests/test_counter_worker: private CPPFLAGS += -Iprofiler/cxx
 
 $(BUILD)/tests/%: tests/unit/%.c $(LIB)

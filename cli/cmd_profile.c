@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/command_line.h"
 #include "cli/database.h"
+#include "cli/profile_count.h"
 #include "cli/profile_run.h"
 #include "cli/profile_view.h"
 #include "cli/warn.h"
@@ -33,6 +34,23 @@ static const nt_option rows[] = {
      .min = 1,
      .max = 1000000,
      .help = "rows of each table (default 20)"},
+    {.name = "counters",
+     .kind = NT_OPTION_TEXT,
+     .argument = "REGEX",
+     .help =
+         "hardware counters of kernels whose name matches this extended regular expression: achieved occupancy, DRAM "
+         "bytes and others"},
+    {.name = "metrics",
+     .kind = NT_OPTION_LIST,
+     .argument = "LIST",
+     .help =
+         "counters instead of t1, which needs one pass: sets, columns and CUPTI's own names as for sweep --metrics"},
+    {.name = "launches",
+     .kind = NT_OPTION_INTEGER,
+     .argument = "N",
+     .min = 1,
+     .max = 100000,
+     .help = "of each kernel count the first N launches (default 5)"},
     {.name = "import",
      .kind = NT_OPTION_TEXT,
      .argument = "FILE",
@@ -47,6 +65,7 @@ typedef struct profile {
     nt_profile_run run;
     nt_trace trace;
     nt_spools *spools;
+    nt_profile_counts counts;
     double stored_s;
     nt_status status; /* of storing: the command goes on in any case */
     nt_error err;
@@ -123,12 +142,18 @@ static nt_status show(profile *p, nt_error *err)
     nt_trace_summary summary;
     nt_status status = NT_OK;
     const char *file = nt_args_text(p->args, "trace", NULL);
+    int most = (int)nt_args_integer(p->args, "top", 20);
+    nt_count_summary counts;
     nt_trace_summarise(&p->trace, &summary);
+    nt_count_summarise(&p->trace, &counts);
     warn_of_losses(p, &summary);
-    if (nt_args_flag(p->args, "json"))
-        nt_profile_print_json(&p->run, &p->trace, &summary);
-    else
-        nt_profile_print(p->args, &p->run, &p->trace, &summary, (int)nt_args_integer(p->args, "top", 20));
+    if (nt_args_flag(p->args, "json")) {
+        nt_profile_print_json(&p->run, &p->trace, &summary, p->counts.regex != NULL ? &counts : NULL);
+    } else {
+        nt_profile_print(p->args, &p->run, &p->trace, &summary, most);
+        nt_profile_counts_print(p->args, &p->trace, &counts, most);
+    }
+    nt_count_summary_done(&counts);
     if (file != NULL)
         status = nt_chrome_trace_write(&p->trace, file, err);
     nt_trace_summary_done(&summary);
@@ -201,10 +226,15 @@ static nt_status run_recorded(profile *p, const char *library, const char *folde
 {
     char **argv = arguments(p->args);
     p->spools = nt_spools_open(folder, &p->trace);
+    const char *const counting[][2] = {{NT_COUNT_REGEX_VARIABLE, p->counts.regex},
+                                       {NT_COUNT_LAUNCHES_VARIABLE, p->counts.launches},
+                                       {NT_COUNT_METRICS_VARIABLE, nt_str_text(&p->counts.metrics)},
+                                       {NULL, NULL}};
     nt_profile_command command = {.argv = argv,
                                   .folder = folder,
                                   .library = library,
                                   .stdout_to_stderr = nt_args_flag(p->args, "json"),
+                                  .variables = p->counts.regex != NULL ? counting : NULL,
                                   .tick = tick,
                                   .context = p};
     fflush(stdout);
@@ -230,6 +260,8 @@ static nt_status profile_command(profile *p, int *exit_code, nt_error *err)
     if (status == NT_OK)
         status = nt_profile_library(library, err);
     if (status == NT_OK)
+        status = nt_profile_counts_ask(p->args, &p->counts, err);
+    if (status == NT_OK)
         status = make_folder(folder, err);
     if (status != NT_OK)
         return status;
@@ -244,6 +276,8 @@ static nt_status profile_command(profile *p, int *exit_code, nt_error *err)
         status = show(p, err);
     if (status == NT_OK)
         status = explain(p, err);
+    if (status == NT_OK)
+        status = nt_profile_counts_explain(p->args, &p->counts, &p->trace, err);
     /* The command's own code, unless it went well and the profile did not. */
     if (status != NT_OK && *exit_code == 0)
         *exit_code = -1;
@@ -269,6 +303,8 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     nt_status status;
     if (file != NULL && nt_args_positional_count(args) > 0)
         status = nt_fail(err, NT_USAGE, "--import takes the place of a command: give one of the two");
+    else if (file != NULL && nt_args_text(args, "counters", NULL) != NULL)
+        status = nt_fail(err, NT_USAGE, "--counters needs a command that runs: an import has what it has");
     else if (file == NULL && nt_args_positional_count(args) == 0)
         status = nt_fail(err, NT_USAGE, "profile needs a command: nntune profile -- python3 model.py");
     else
@@ -276,6 +312,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     if (p.sink != NULL)
         p.sink->close(p.sink);
     nt_trace_done(&p.trace);
+    nt_profile_counts_done(&p.counts);
     return status;
 }
 
@@ -285,12 +322,14 @@ const nt_command nt_command_profile = {
     .summary = "run any CUDA program and see what its GPU did, by kernel and by NVTX range",
     .usage = "-- PROGRAM [ARGUMENT]...",
     .example = "nntune profile -- python3 model.py\n"
-               "nntune profile --trace timeline.json -- ./program --its-own-options",
+               "nntune profile --trace timeline.json -- ./program --its-own-options\n"
+               "nntune profile --counters 'gemm|conv' -- python3 model.py",
     .description =
         "The program runs as it is, with a library inside it that records kernels, copies and NVTX ranges; "
         "everything is stored in the database while it runs. A kernel belongs to the range that was open on the "
         "thread that launched it. The exit code is the command's, 127 when it is not found. With --json the "
-        "command's own standard output goes to standard error.",
+        "command's own standard output goes to standard error. With --counters the first launches of each chosen "
+        "kernel run one by one under the hardware counters, which costs some 15 ms each and pass.",
     .options = rows,
     .uses = NT_USES_JSON | NT_USES_DB | NT_USES_WARNINGS | NT_USES_COLOR,
     .least_positional = 0,

@@ -97,6 +97,38 @@ static json_t *process_json(const nt_trace *trace, const nt_trace_process *proce
     return o;
 }
 
+static json_t *count_json(const nt_trace *trace, const nt_count_row *row)
+{
+    json_t *o = json_object();
+    set_text(o, "kernel", trace->name[row->kernel]);
+    set_text(o, "name", trace->name[row->metric]);
+    set_int(o, "launches", row->launches);
+    set_real(o, "median", row->median);
+    set_real(o, "least", row->least);
+    set_real(o, "most", row->most);
+    set_text(o, "unit", trace->name[row->unit]);
+    set_text(o, "counter", row->counter >= 0 ? trace->name[row->counter] : NULL);
+    return o;
+}
+
+/* null where nothing was to be counted. */
+static json_t *counts_json(const nt_trace *trace, const nt_count_summary *counts)
+{
+    if (counts == NULL)
+        return json_null();
+    json_t *o = json_object(), *rows = json_array();
+    for (size_t i = 0; i < counts->count; i++)
+        json_array_append_new(rows, count_json(trace, &counts->row[i]));
+    set_text(o, "source", "cupti range");
+    set_int(o, "launches", counts->launches);
+    set_int(o, "passes", counts->passes > 0 ? counts->passes : NT_UNKNOWN);
+    set_text(o, "cache", counts->passes > 0 ? nt_count_cache(counts->passes) : NULL);
+    set_int(o, "disturbed", counts->uncounted[NT_UNCOUNTED_DISTURBED]);
+    set_int(o, "kernels_in_graphs", counts->uncounted[NT_UNCOUNTED_CAPTURED]);
+    json_object_set_new(o, "kernels", rows);
+    return o;
+}
+
 static void add_whole(json_t *o, const nt_profile_run *run, const nt_trace_summary *s)
 {
     set_int(o, "profile", run->id);
@@ -122,7 +154,8 @@ static void add_whole(json_t *o, const nt_profile_run *run, const nt_trace_summa
     set_int(o, "unplaced", s->unplaced);
 }
 
-void nt_profile_print_json(const nt_profile_run *run, const nt_trace *trace, const nt_trace_summary *summary)
+void nt_profile_print_json(const nt_profile_run *run, const nt_trace *trace, const nt_trace_summary *summary,
+                           const nt_count_summary *counts)
 {
     json_t *o = nt_output_document("profile");
     json_t *kernels = json_array(), *ranges = json_array(), *copies = json_array(), *processes = json_array();
@@ -139,5 +172,6 @@ void nt_profile_print_json(const nt_profile_run *run, const nt_trace *trace, con
     json_object_set_new(o, "ranges", ranges);
     json_object_set_new(o, "copies", copies);
     json_object_set_new(o, "processes", processes);
+    json_object_set_new(o, "counters", counts_json(trace, counts));
     nt_output_json(o);
 }

@@ -55,6 +55,8 @@ static void become(const nt_profile_command *command, int failure, const sigset_
     setenv(CUDA_VARIABLE, command->library, 1);
     setenv(NVTX_VARIABLE, command->library, 1);
     setenv(NT_SPOOL_FOLDER_VARIABLE, command->folder, 1);
+    for (const char *const(*v)[2] = command->variables; v != NULL && (*v)[0] != NULL; v++)
+        setenv((*v)[0], (*v)[1], 1);
     if (command->stdout_to_stderr)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     signal(SIGPIPE, SIG_DFL);

@@ -14,7 +14,8 @@ typedef struct nt_profile_command {
     const char *folder; /* of the spools */
     const char *library;
     bool stdout_to_stderr;
-    void (*tick)(void *context); /* called every now and then while it runs */
+    const char *const (*variables)[2]; /* more of its environment: name, value; ends with a NULL name. NULL allowed */
+    void (*tick)(void *context);       /* called every now and then while it runs */
     void *context;
 } nt_profile_command;
 

@@ -32,7 +32,7 @@ static void shorten(nt_str *out, const char *name)
     nt_str_add(out, end);
 }
 
-static void name_cell(nt_table *table, const char *name)
+void nt_profile_name_cell(nt_table *table, const char *name)
 {
     nt_str brief = {0};
     shorten(&brief, name);
@@ -69,7 +69,7 @@ static void kernels(const nt_args *args, const nt_trace *trace, const nt_trace_s
     size_t shown = at_most(s->kernel_count, most);
     for (size_t i = 0; i < shown; i++) {
         const nt_kernel_row *row = &s->kernel[i];
-        name_cell(table, trace->name[row->name]);
+        nt_profile_name_cell(table, trace->name[row->name]);
         nt_table_cell(table, "%lld", (long long)row->calls);
         time_cell(table, row->total_ns);
         nt_table_cell(table, "%s", nt_text_pct(row->share_pct).s);
@@ -91,7 +91,7 @@ static void ranges(const nt_args *args, const nt_trace *trace, const nt_trace_su
     size_t shown = at_most(s->range_count, most);
     for (size_t i = 0; i < shown; i++) {
         const nt_range_row *row = &s->range[i];
-        name_cell(table, row->name >= 0 ? trace->name[row->name] : "(outside of ranges)");
+        nt_profile_name_cell(table, row->name >= 0 ? trace->name[row->name] : "(outside of ranges)");
         if (row->calls == NT_UNKNOWN)
             nt_table_cell(table, "-");
         else

@@ -10,13 +10,14 @@
     X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                          \
     X("source-changed", "the kernel's source is not the one that was measured")                                   \
     X("spec-changed", "the spec of a user's kernel is not the one that was measured")                             \
-    X("compiler-changed", "the compiler here is not the one that made the code that was measured")               \
+    X("compiler-changed", "the compiler here is not the one that made the code that was measured")                \
     X("no-counters", "hardware counters cannot be had; the sweep goes on without them")                           \
     X("counters-held", "another process reads the device's counters and does not let go")                         \
     X("no-cuda", "the profiled command never used CUDA")                                                          \
     X("profile-dropped", "CUPTI dropped records of the profiled command, so counts are too small")                \
     X("profile-cut", "the profiled command was ended in the middle of a write; its last records are lost")        \
     X("clock-backwards", "records of the profiled command end before they begin; their times are left out")       \
+    X("count-disturbed", "launches were counted in vain: others came in between")                                 \
     X("range-open", "the profiled command left NVTX ranges open")                                                 \
     X("import-cut", "an imported file was cut off; its whole results were taken")                                 \
     X("import-repeated", "an imported file holds a configuration more than once; the first result counts")        \

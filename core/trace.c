@@ -48,6 +48,9 @@ void nt_trace_done(nt_trace *trace)
     free(trace->work);
     free(trace->range);
     free(trace->launch);
+    free(trace->metric);
+    free(trace->counted);
+    free(trace->value);
     free(trace->names.slot);
     free(trace->shapes.slot);
     free(trace->launches.slot);
@@ -268,6 +271,26 @@ void nt_trace_add_work(nt_trace *trace, const nt_trace_work *work)
     w->launch_ns = launch != NULL ? launch->time_ns : NT_UNKNOWN;
     w->thread = launch != NULL ? launch->thread : NT_UNKNOWN;
     trace->unplaced += launch == NULL;
+}
+
+size_t nt_trace_add_metric(nt_trace *trace, const nt_trace_metric *metric)
+{
+    GROW(trace, metric);
+    trace->metric[trace->metric_count] = *metric;
+    return trace->metric_count++;
+}
+
+void nt_trace_add_counted(nt_trace *trace, const nt_trace_counted *counted, const double *values)
+{
+    void *all = trace->value;
+    nt_grow(&all, &trace->value_capacity, trace->value_count + counted->count, sizeof *trace->value);
+    trace->value = all;
+    GROW(trace, counted);
+    trace->counted[trace->counted_count] = *counted;
+    trace->counted[trace->counted_count++].first_value = trace->value_count;
+    if (counted->count > 0)
+        memcpy(&trace->value[trace->value_count], values, counted->count * sizeof *values);
+    trace->value_count += counted->count;
 }
 
 int64_t nt_trace_threads(const nt_trace_shape *shape)

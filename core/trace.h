@@ -44,6 +44,13 @@ const char *nt_work_kind_name(int kind);
 const char *nt_copy_direction_name(int direction);
 const char *nt_memory_kind_name(int kind);
 
+typedef enum nt_trace_uncounted { /* why a chosen launch was not counted */
+    NT_UNCOUNTED_CAPTURED,        /* launched into a graph; once for each kernel */
+    NT_UNCOUNTED_DISTURBED,       /* another launch came in between */
+    NT_UNCOUNTED_FAILED,          /* nothing ran */
+    NT_UNCOUNTED_COUNT
+} nt_trace_uncounted;
+
 typedef struct nt_trace_process {
     int64_t pid;
     int name; /* its command line */
@@ -56,6 +63,9 @@ typedef struct nt_trace_process {
     int64_t lost_bytes;     /* of its spool, behind the last whole frame */
     int problem;            /* result code of the tracing library that kept it from recording; 0 for none */
     char problem_text[256]; /* what failed; names the other tool where one holds the tracing */
+    int count_problem;      /* result code that ended the counting of launches; 0 for none */
+    char count_problem_text[128];
+    int64_t uncounted[NT_UNCOUNTED_COUNT];
 } nt_trace_process;
 
 typedef struct nt_trace_device {
@@ -95,6 +105,22 @@ typedef struct nt_trace_range {
     int64_t close_ns; /* NT_UNKNOWN while open, and for good when it was never closed */
 } nt_trace_range;
 
+/* A metric that launches of a process were counted with. */
+typedef struct nt_trace_metric {
+    int process;
+    int name, unit;
+    int counter; /* CUPTI's name for it; -1 where the chip has none */
+} nt_trace_metric;
+
+/* One launch that was counted. Its values are value[first_value + k] for metric first_metric + k; NAN where unknown. */
+typedef struct nt_trace_counted {
+    int process, device;
+    int name; /* of the kernel */
+    int64_t correlation, time_ns;
+    int passes;
+    size_t first_metric, count, first_value;
+} nt_trace_counted;
+
 typedef struct nt_trace_table { /* open addressing: index + 1 of an entry, 0 for a free slot */
     uint32_t *slot;
     size_t size, used;
@@ -119,6 +145,12 @@ typedef struct nt_trace {
     size_t work_count, work_capacity;
     nt_trace_range *range;
     size_t range_count, range_capacity;
+    nt_trace_metric *metric;
+    size_t metric_count, metric_capacity;
+    nt_trace_counted *counted;
+    size_t counted_count, counted_capacity;
+    double *value;
+    size_t value_count, value_capacity;
     int64_t backwards; /* records and ranges that end before they begin: their times are unknown */
     int64_t unplaced;  /* work whose launch was not recorded */
     /* lookups */
@@ -145,6 +177,11 @@ int nt_trace_range_at(const nt_trace *trace, int range, int64_t time_ns);
 void nt_trace_add_launch(nt_trace *trace, const nt_trace_launch *launch);
 /* Adds a copy of `work`, placed by its process and correlation; times that run backwards become unknown. */
 void nt_trace_add_work(nt_trace *trace, const nt_trace_work *work);
+
+/* The index of the metric. */
+size_t nt_trace_add_metric(nt_trace *trace, const nt_trace_metric *metric);
+/* Adds copies of `counted`, whose first_value it sets, and of its values. */
+void nt_trace_add_counted(nt_trace *trace, const nt_trace_counted *counted, const double *values);
 
 /* Threads of a block and shared memory of a launch, for the occupancy model; NT_UNKNOWN for what cannot be. */
 int64_t nt_trace_threads(const nt_trace_shape *shape);

@@ -245,7 +245,8 @@ static nt_status merge_moved(const nt_db *db, const moved_table *table, nt_error
 /* The tables of profiles refer to their run alone, and number their rows within it. */
 static nt_status merge_profiles(const nt_db *db, nt_error *err)
 {
-    static const char *const tables[] = {"profile_process", "profile_kernel", "profile_range", "profile_work"};
+    static const char *const tables[] = {"profile_process", "profile_kernel", "profile_range", "profile_work",
+                                         "profile_counter"};
     static const reference refers[MAX_REFERENCES] = {{"run_id", "profile_run"}};
     nt_status status = NT_OK;
     for (size_t i = 0; status == NT_OK && i < sizeof tables / sizeof tables[0]; i++) {

@@ -13,9 +13,9 @@ typedef struct profile_writer {
     nt_profile_sink sink;
     nt_db db;
     int64_t run_id;
-    sqlite3_stmt *add_kernel, *add_range, *close_range, *add_work, *put_process;
-    size_t kernels, ranges, works; /* stored so far */
-    size_t *open;                  /* numbers of stored ranges that were open then */
+    sqlite3_stmt *add_kernel, *add_range, *close_range, *add_work, *put_process, *add_counter;
+    size_t kernels, ranges, works, counted; /* stored so far */
+    size_t *open;                           /* numbers of stored ranges that were open then */
     size_t open_count, open_capacity;
 } profile_writer;
 
@@ -175,6 +175,35 @@ static nt_status put_work(profile_writer *w, const nt_trace *trace, size_t numbe
     return nt_db_step(&w->db, stmt, doing, err);
 }
 
+static nt_status put_counter(profile_writer *w, const nt_trace *trace, size_t number, size_t k, nt_error *err)
+{
+    const nt_trace_counted *counted = &trace->counted[number];
+    const nt_trace_metric *metric = &trace->metric[counted->first_metric + k];
+    sqlite3_stmt *stmt = w->add_counter;
+    sqlite3_bind_int64(stmt, 1, w->run_id);
+    sqlite3_bind_int64(stmt, 2, (int64_t)number);
+    nt_bind_text(stmt, 3, trace->name[metric->name]);
+    sqlite3_bind_int64(stmt, 4, counted->process);
+    nt_bind_text(stmt, 5, trace->name[counted->name]);
+    bind_text_or_null(stmt, 6, counted->device >= 0 ? trace->device[counted->device].info.uuid : NULL);
+    sqlite3_bind_int64(stmt, 7, counted->correlation);
+    sqlite3_bind_int64(stmt, 8, counted->time_ns);
+    nt_bind_real(stmt, 9, trace->value[counted->first_value + k]);
+    nt_bind_text(stmt, 10, trace->name[metric->unit]);
+    bind_text_or_null(stmt, 11, metric->counter >= 0 ? trace->name[metric->counter] : NULL);
+    sqlite3_bind_int(stmt, 12, counted->passes);
+    nt_bind_text(stmt, 13, counted->passes > 1 ? "replayed" : "as_left");
+    return nt_db_step(&w->db, stmt, doing, err);
+}
+
+static nt_status put_counted(profile_writer *w, const nt_trace *trace, size_t number, nt_error *err)
+{
+    nt_status status = NT_OK;
+    for (size_t k = 0; k < trace->counted[number].count && status == NT_OK; k++)
+        status = put_counter(w, trace, number, k, err);
+    return status;
+}
+
 static nt_status put_process(profile_writer *w, const nt_trace *trace, size_t number, nt_error *err)
 {
     const nt_trace_process *process = &trace->process[number];
@@ -206,6 +235,8 @@ static nt_status put_new(profile_writer *w, const nt_trace *trace, nt_error *err
         status = put_range(w, trace, i, err);
     for (size_t i = w->works; i < trace->work_count && status == NT_OK; i++)
         status = put_work(w, trace, i, err);
+    for (size_t i = w->counted; i < trace->counted_count && status == NT_OK; i++)
+        status = put_counted(w, trace, i, err);
     return status;
 }
 
@@ -222,6 +253,7 @@ static nt_status put(nt_profile_sink *sink, const nt_trace *trace, nt_error *err
     w->kernels = trace->shape_count;
     w->ranges = trace->range_count;
     w->works = trace->work_count;
+    w->counted = trace->counted_count;
     return NT_OK;
 }
 
@@ -235,6 +267,7 @@ static void close_sink(nt_profile_sink *sink)
     sqlite3_finalize(w->close_range);
     sqlite3_finalize(w->add_work);
     sqlite3_finalize(w->put_process);
+    sqlite3_finalize(w->add_counter);
     nt_db_close(&w->db);
     free(w->open);
     free(w);
@@ -263,6 +296,10 @@ static nt_status prepare(profile_writer *w, nt_error *err)
         {"INSERT OR REPLACE INTO profile_process (run_id, number, pid, command, used_cuda, graph_launches, "
          "memory_peak_bytes, dropped, lost_bytes, problem, problem_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
          &w->put_process},
+        {"INSERT OR REPLACE INTO profile_counter (run_id, number, name, process, kernel, device_uuid, correlation, "
+         "counted_ns, value, unit, counter, source, passes, cache) "
+         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'cupti range', ?, ?)",
+         &w->add_counter},
     };
     nt_status status = NT_OK;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && status == NT_OK; i++)

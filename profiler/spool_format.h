@@ -15,6 +15,11 @@
 /* The folder that the spools go to; set by `nntune profile` for the programs it runs. */
 #define NT_SPOOL_FOLDER_VARIABLE "NNTUNE_SPOOL_FOLDER"
 #define NT_SPOOL_SUFFIX          ".spool"
+/* What is to be counted: an extended regular expression over names of kernels, launches of each, and the metrics, a
+ * line each: name TAB unit TAB CUPTI's name, and after a blank a second to try. */
+#define NT_COUNT_REGEX_VARIABLE    "NNTUNE_COUNT_KERNELS"
+#define NT_COUNT_LAUNCHES_VARIABLE "NNTUNE_COUNT_LAUNCHES"
+#define NT_COUNT_METRICS_VARIABLE  "NNTUNE_COUNT_METRICS"
 
 enum {
     NT_SPOOL_FRAME_MAGIC = 0x31465453, /* "STF1" */
@@ -47,9 +52,14 @@ typedef enum nt_spool_type {
     NT_SPOOL_COPY,
     NT_SPOOL_FILL,
     NT_SPOOL_MEMORY,
-    NT_SPOOL_DROPPED, /* nt_spool_number: so many records were lost */
-    NT_SPOOL_PROBLEM, /* nt_spool_number and text: recording failed with this result code */
-    NT_SPOOL_END,     /* nt_spool_number: the program ended by itself */
+    NT_SPOOL_DROPPED,   /* nt_spool_number: so many records were lost */
+    NT_SPOOL_PROBLEM,   /* nt_spool_number and text: recording failed with this result code */
+    NT_SPOOL_END,       /* nt_spool_number: the program ended by itself */
+    NT_SPOOL_METRIC,    /* nt_spool_metric and text: name TAB unit TAB CUPTI's name, empty where the chip has none */
+    NT_SPOOL_COUNTING,  /* a launch is about to be counted: it may run several times */
+    NT_SPOOL_COUNTED,   /* nt_spool_counted and, as text, a double for each metric */
+    NT_SPOOL_UNCOUNTED, /* a chosen launch that was not counted */
+    NT_SPOOL_COUNT_PROBLEM, /* nt_spool_number and text: counting ended with this result code, doing that */
     NT_SPOOL_TYPE_COUNT
 } nt_spool_type;
 
@@ -131,6 +141,33 @@ typedef struct nt_spool_memory {
     uint16_t kind;     /* nt_memory_kind */
     uint16_t released; /* 0: allocated */
 } nt_spool_memory;
+
+typedef struct nt_spool_metric {
+    uint32_t number, reserved; /* numbers go up by one within a file */
+} nt_spool_metric;
+
+typedef struct nt_spool_counting {
+    uint64_t time_ns;
+    uint32_t correlation, outer; /* of the driver's call, and of the runtime's around it or the same */
+} nt_spool_counting;
+
+typedef struct nt_spool_counted {
+    uint64_t time_ns;
+    uint32_t correlation, device, name, passes;
+    uint32_t first_metric, count;
+} nt_spool_counted;
+
+typedef enum nt_spool_uncounted_reason {
+    NT_SPOOL_UNCOUNTED_CAPTURED,  /* launched into a graph: told once for each kernel */
+    NT_SPOOL_UNCOUNTED_DISTURBED, /* another launch came in between */
+    NT_SPOOL_UNCOUNTED_FAILED,    /* nothing ran */
+    NT_SPOOL_UNCOUNTED_REASONS
+} nt_spool_uncounted_reason;
+
+typedef struct nt_spool_uncounted {
+    uint64_t time_ns;
+    uint32_t reason, name;
+} nt_spool_uncounted;
 
 static inline uint32_t nt_spool_padded(uint32_t bytes)
 {

@@ -10,12 +10,7 @@
 /* Ids are given in order and told nearly so: one far beyond those told is damage. */
 enum { IDS_AHEAD = 1 << 20, MOST_EARLY = 1 << 16 };
 
-/* A copy, since bodies lie at multiples of 8 but are only bytes. */
-#define READ(name, type) \
-    type name;           \
-    memcpy(&name, body, sizeof name)
-
-static bool set_index(nt_spool_ids *ids, uint32_t id, int index)
+bool nt_spool_set_index(nt_spool_ids *ids, uint32_t id, int index)
 {
     if (id >= ids->told + IDS_AHEAD)
         return false;
@@ -33,14 +28,14 @@ static bool set_index(nt_spool_ids *ids, uint32_t id, int index)
     return true;
 }
 
-static int index_of(const nt_spool_ids *ids, uint32_t id)
+int nt_spool_index(const nt_spool_ids *ids, uint32_t id)
 {
     return id < ids->count ? ids->index[id] : -1;
 }
 
-static int name_of(nt_spool_state *state, uint32_t id)
+int nt_spool_name_of(nt_spool_state *state, uint32_t id)
 {
-    int index = index_of(&state->names, id);
+    int index = nt_spool_index(&state->names, id);
     return index >= 0 ? index : nt_trace_name(state->trace, "(unnamed)");
 }
 
@@ -50,7 +45,7 @@ static int64_t not_negative(int32_t value)
 }
 
 /* Texts are not terminated in the file. */
-static char *text_of(const void *body, uint32_t bytes, uint32_t from)
+char *nt_spool_text(const void *body, uint32_t bytes, uint32_t from)
 {
     return nt_strndup((const char *)body + from, bytes - from);
 }
@@ -64,7 +59,7 @@ static nt_trace_process *process_of(nt_spool_state *state)
 
 static bool take_command(nt_spool_state *state, const void *body, uint32_t bytes)
 {
-    char *text = text_of(body, bytes, 0);
+    char *text = nt_spool_text(body, bytes, 0);
     int name = nt_trace_name(state->trace, text);
     process_of(state)->name = name;
     free(text);
@@ -82,9 +77,9 @@ static bool take_cuda(nt_spool_state *state, const void *body, uint32_t bytes)
 static bool take_name(nt_spool_state *state, const void *body, uint32_t bytes)
 {
     READ(name, nt_spool_name);
-    char *text = text_of(body, bytes, sizeof name);
+    char *text = nt_spool_text(body, bytes, sizeof name);
     char *readable = nt_demangle(text);
-    bool good = set_index(&state->names, name.id, nt_trace_name(state->trace, readable));
+    bool good = nt_spool_set_index(&state->names, name.id, nt_trace_name(state->trace, readable));
     free(readable);
     free(text);
     return good;
@@ -102,7 +97,7 @@ static bool take_device(nt_spool_state *state, const void *body, uint32_t bytes)
     (void)bytes;
     nt_device_info_init(&info, NT_DEVICE_CUDA);
     info.ordinal = (int)(d.ordinal & 0xFFFF);
-    int name = name_of(state, d.name);
+    int name = nt_spool_name_of(state, d.name);
     nt_copy(info.name, sizeof info.name, state->trace->name[name]);
     nt_str uuid = {0};
     nt_str_add(&uuid, "GPU-");
@@ -141,7 +136,7 @@ static bool take_dropped(nt_spool_state *state, const void *body, uint32_t bytes
 static bool take_problem(nt_spool_state *state, const void *body, uint32_t bytes)
 {
     READ(number, nt_spool_number);
-    char *text = text_of(body, bytes, sizeof number);
+    char *text = nt_spool_text(body, bytes, sizeof number);
     process_of(state)->problem = number.value >= INT32_MIN && number.value <= INT32_MAX ? (int)number.value : -1;
     nt_copy(process_of(state)->problem_text, sizeof process_of(state)->problem_text, text);
     free(text);
@@ -158,7 +153,7 @@ static bool take_end(nt_spool_state *state, const void *body, uint32_t bytes)
 
 /* ---- launches and ranges ------------------------------------------------------------------------------------------------ */
 
-static int64_t time_of(uint64_t ns)
+int64_t nt_spool_time(uint64_t ns)
 {
     return ns <= INT64_MAX ? (int64_t)ns : 0;
 }
@@ -168,9 +163,9 @@ static bool take_launch(nt_spool_state *state, const void *body, uint32_t bytes)
     READ(launch, nt_spool_launch);
     (void)bytes;
     nt_trace_add_launch(state->trace, &(nt_trace_launch){.process = state->process,
-                                                         .range = index_of(&state->ranges, launch.range),
+                                                         .range = nt_spool_index(&state->ranges, launch.range),
                                                          .correlation = launch.correlation,
-                                                         .time_ns = time_of(launch.time_ns),
+                                                         .time_ns = nt_spool_time(launch.time_ns),
                                                          .thread = launch.thread});
     if (launch.kind == NT_SPOOL_LAUNCH_GRAPH && !launch.nested)
         process_of(state)->graph_launches++;
@@ -181,14 +176,14 @@ static bool take_open(nt_spool_state *state, const void *body, uint32_t bytes)
 {
     READ(open, nt_spool_open);
     (void)bytes;
-    nt_trace_range range = {.name = name_of(state, open.name),
+    nt_trace_range range = {.name = nt_spool_name_of(state, open.name),
                             .process = state->process,
-                            .parent = index_of(&state->ranges, open.parent),
+                            .parent = nt_spool_index(&state->ranges, open.parent),
                             .free_standing = open.free_standing != 0,
                             .thread = open.thread,
-                            .open_ns = time_of(open.time_ns),
+                            .open_ns = nt_spool_time(open.time_ns),
                             .close_ns = NT_UNKNOWN};
-    if (index_of(&state->ranges, open.range) >= 0)
+    if (nt_spool_index(&state->ranges, open.range) >= 0)
         return false; /* ids are given once */
     int index = nt_trace_open_range(state->trace, &range);
     for (size_t i = 0; i < state->early_count; i++)
@@ -197,22 +192,22 @@ static bool take_open(nt_spool_state *state, const void *body, uint32_t bytes)
             state->early[i] = state->early[--state->early_count];
             break;
         }
-    return set_index(&state->ranges, open.range, index);
+    return nt_spool_set_index(&state->ranges, open.range, index);
 }
 
 static bool take_close(nt_spool_state *state, const void *body, uint32_t bytes)
 {
     READ(close, nt_spool_close);
     (void)bytes;
-    int index = index_of(&state->ranges, close.range);
+    int index = nt_spool_index(&state->ranges, close.range);
     if (index >= 0) {
-        nt_trace_close_range(state->trace, index, time_of(close.time_ns));
+        nt_trace_close_range(state->trace, index, nt_spool_time(close.time_ns));
     } else if (state->early_count < MOST_EARLY) {
         void *early = state->early;
         nt_grow(&early, &state->early_capacity, state->early_count + 1, sizeof *state->early);
         state->early = early;
         state->early[state->early_count++] =
-            (nt_spool_close_early){.range = close.range, .time_ns = time_of(close.time_ns)};
+            (nt_spool_close_early){.range = close.range, .time_ns = nt_spool_time(close.time_ns)};
     }
     return true;
 }
@@ -223,7 +218,12 @@ static bool take_kernel(nt_spool_state *state, const void *body, uint32_t bytes)
 {
     READ(k, nt_spool_kernel);
     (void)bytes;
-    nt_trace_shape shape = {.name = name_of(state, k.name),
+    nt_spool_replayed *replayed = nt_spool_find_replayed(state, k.correlation);
+    if (replayed != NULL && replayed->recorded)
+        return true; /* the same launch in a further pass */
+    if (replayed != NULL)
+        replayed->recorded = true;
+    nt_trace_shape shape = {.name = nt_spool_name_of(state, k.name),
                             .device = nt_trace_find_device(state->trace, state->process, (int)(k.device & 0xFFFF)),
                             .registers = k.registers,
                             .smem_static_bytes = not_negative(k.smem_static_bytes),
@@ -237,8 +237,8 @@ static bool take_kernel(nt_spool_state *state, const void *body, uint32_t bytes)
                                                      .process = state->process,
                                                      .device = shape.device,
                                                      .shape = nt_trace_find_shape(state->trace, &shape),
-                                                     .start_ns = time_of(k.start_ns),
-                                                     .end_ns = time_of(k.end_ns),
+                                                     .start_ns = nt_spool_time(k.start_ns),
+                                                     .end_ns = nt_spool_time(k.end_ns),
                                                      .stream = k.stream,
                                                      .graph = known(k.graph),
                                                      .correlation = k.correlation,
@@ -255,8 +255,8 @@ static void take_transfer(nt_spool_state *state, const void *body, nt_work_kind 
                          .process = state->process,
                          .device = nt_trace_find_device(state->trace, state->process, (int)(t.device & 0xFFFF)),
                          .shape = -1,
-                         .start_ns = time_of(t.start_ns),
-                         .end_ns = time_of(t.end_ns),
+                         .start_ns = nt_spool_time(t.start_ns),
+                         .end_ns = nt_spool_time(t.end_ns),
                          .stream = t.stream,
                          .graph = known(t.graph),
                          .correlation = t.correlation,
@@ -334,6 +334,11 @@ static const struct {
     [NT_SPOOL_DROPPED] = {sizeof(nt_spool_number), take_dropped},
     [NT_SPOOL_PROBLEM] = {sizeof(nt_spool_number), take_problem},
     [NT_SPOOL_END] = {sizeof(nt_spool_number), take_end},
+    [NT_SPOOL_METRIC] = {sizeof(nt_spool_metric), nt_spool_take_metric},
+    [NT_SPOOL_COUNTING] = {sizeof(nt_spool_counting), nt_spool_take_counting},
+    [NT_SPOOL_COUNTED] = {sizeof(nt_spool_counted), nt_spool_take_counted},
+    [NT_SPOOL_UNCOUNTED] = {sizeof(nt_spool_uncounted), nt_spool_take_uncounted},
+    [NT_SPOOL_COUNT_PROBLEM] = {sizeof(nt_spool_number), nt_spool_take_count_problem},
 };
 
 bool nt_spool_take(nt_spool_state *state, uint32_t type, const void *body, uint32_t bytes)
@@ -347,6 +352,8 @@ void nt_spool_state_done(nt_spool_state *state)
 {
     free(state->names.index);
     free(state->ranges.index);
+    free(state->metrics.index);
+    free(state->replayed);
     free(state->early);
     free(state->live);
 }

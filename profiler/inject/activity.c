@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "profiler/inject/count.h"
 #include "profiler/inject/inject.h"
 #include "profiler/inject/ring.h"
 #include "profiler/inject/writer.h"
@@ -163,6 +164,7 @@ void nt_activity_start(void)
     if (!subscribe(&subscriber))
         return;
     fill_pool();
+    nt_count_start(&cupti, subscriber);
     nt_launches_enable(&cupti, subscriber);
     if (enable_kinds())
         atomic_store(&recording, true);
@@ -170,7 +172,7 @@ void nt_activity_start(void)
 
 void nt_activity_flush(bool all)
 {
-    if (!atomic_load(&recording))
+    if (!atomic_load(&recording) || (!all && nt_count_busy()))
         return;
     if (!all)
         nt_launches_lighten();
@@ -181,5 +183,6 @@ void nt_activity_forget(void)
 {
     pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     atomic_store(&recording, false);
+    nt_count_forget();
     pool.lock = fresh;
 }

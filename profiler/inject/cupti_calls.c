@@ -47,6 +47,13 @@ static bool find_all(void *library, nt_cupti_calls *calls, const char **missing)
     return true;
 }
 
+static void *opened;
+
+void *nt_cupti_library(void)
+{
+    return opened;
+}
+
 bool nt_cupti_open(nt_cupti_calls *calls, char *why, size_t why_bytes)
 {
     char path[256];
@@ -66,5 +73,6 @@ bool nt_cupti_open(nt_cupti_calls *calls, char *why, size_t why_bytes)
                  (int)CUPTI_API_VERSION);
         return false;
     }
+    opened = library;
     return true;
 }

@@ -26,5 +26,7 @@ typedef struct nt_cupti_calls {
 
 /* A CUPTI that the program brought along is taken before one of the system. False with the reason in `why`. */
 bool nt_cupti_open(nt_cupti_calls *calls, char *why, size_t why_bytes);
+/* What it opened, for dlsym; NULL before. */
+void *nt_cupti_library(void);
 
 #endif

@@ -9,9 +9,13 @@
 #include <string.h>
 
 #include "profiler/inject/activity.h"
+#include "profiler/inject/count.h"
 #include "profiler/inject/ring.h"
 
 enum { MOST_CALLS = 2048, OFTEN_ENOUGH = 64 };
+
+/* Beside the kinds of launches: calls that counting has to know of. */
+enum { CAPTURE_BEGIN = 100, CAPTURE_END };
 
 static uint8_t kind_of[2][MOST_CALLS]; /* runtime, driver: nt_spool_launch_kind by callback id */
 
@@ -26,15 +30,17 @@ static CUpti_SubscriberHandle subscriber;
 
 static const struct {
     const char *prefix;
-    nt_spool_launch_kind kind;
+    int kind;
 } calls[] = {
     {"cudaLaunch", NT_SPOOL_LAUNCH_KERNEL},     {"cuLaunch", NT_SPOOL_LAUNCH_KERNEL},
     {"cudaGraphLaunch", NT_SPOOL_LAUNCH_GRAPH}, {"cuGraphLaunch", NT_SPOOL_LAUNCH_GRAPH},
     {"cudaMemcpy", NT_SPOOL_LAUNCH_COPY},       {"cuMemcpy", NT_SPOOL_LAUNCH_COPY},
     {"cudaMemset", NT_SPOOL_LAUNCH_FILL},       {"cuMemset", NT_SPOOL_LAUNCH_FILL},
+    {"cudaStreamBeginCapture", CAPTURE_BEGIN},  {"cuStreamBeginCapture", CAPTURE_BEGIN},
+    {"cudaStreamEndCapture", CAPTURE_END},      {"cuStreamEndCapture", CAPTURE_END},
 };
 
-static nt_spool_launch_kind kind_by_name(const char *name)
+static int kind_by_name(const char *name)
 {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         if (strncmp(name, calls[i].prefix, strlen(calls[i].prefix)) == 0)
@@ -49,6 +55,8 @@ static void enable_domain(CUpti_CallbackDomain domain, uint8_t *kinds)
         if (cupti->cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == NULL)
             continue;
         kinds[id] = (uint8_t)kind_by_name(name);
+        if (kinds[id] >= CAPTURE_BEGIN && !nt_count_wanted_here())
+            kinds[id] = NT_SPOOL_LAUNCH_NONE;
         if (kinds[id] != NT_SPOOL_LAUNCH_NONE)
             cupti->cuptiEnableCallback(1, subscriber, domain, id);
     }
@@ -100,8 +108,10 @@ static void in_runtime(nt_thread *thread, uint32_t id, const CUpti_CallbackData 
 
 static void in_driver(nt_thread *thread, uint32_t id, const CUpti_CallbackData *call)
 {
-    if (call->callbackSite != CUPTI_API_ENTER)
+    if (call->callbackSite != CUPTI_API_ENTER) {
+        nt_count_exit(thread, call);
         return;
+    }
     /* A call that was inside when its callbacks were switched off will not say that it ended. */
     bool nested = thread->runtime_call != 0 &&
                   !atomic_load_explicit(&runtime_calls[thread->runtime_id].off, memory_order_relaxed);
@@ -109,6 +119,8 @@ static void in_driver(nt_thread *thread, uint32_t id, const CUpti_CallbackData *
         thread->same_inside = true;
     else
         note(thread, call->correlationId, kind_of[1][id], nested);
+    if (kind_of[1][id] == NT_SPOOL_LAUNCH_KERNEL)
+        nt_count_enter(thread, call, nested ? thread->runtime_call : call->correlationId);
 }
 
 void CUPTIAPI nt_launches_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
@@ -117,7 +129,13 @@ void CUPTIAPI nt_launches_callback(void *unused, CUpti_CallbackDomain domain, CU
     nt_thread *thread = id < MOST_CALLS ? nt_thread_here() : NULL;
     if (thread == NULL)
         return;
-    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+    bool of_calls = domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    uint8_t kind = of_calls ? kind_of[domain == CUPTI_CB_DOMAIN_DRIVER_API][id] : NT_SPOOL_LAUNCH_NONE;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE)
+        nt_count_resource(id, data);
+    else if (kind >= CAPTURE_BEGIN)
+        nt_count_capture(domain, kind == CAPTURE_BEGIN, data);
+    else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
         in_runtime(thread, id, data);
     else if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         in_driver(thread, id, data);

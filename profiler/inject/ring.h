@@ -25,6 +25,7 @@ typedef struct nt_thread {
     uint32_t runtime_call; /* correlation of the runtime's call that this thread is in, 0 for none */
     uint32_t runtime_id;   /* which call that is */
     bool same_inside;      /* the driver's call inside it had the same correlation */
+    uint8_t counting;      /* nt_counting: what count.c is at on this thread */
     int open_count;
     int open_beyond; /* pushed when the list was full: popped before anything else */
     nt_open_range open[NT_RING_OPEN_RANGES];

@@ -5,7 +5,7 @@ here=$TESTS/process
 for CUPTI_INCLUDE in /usr/local/cuda/include /opt/cuda/include /usr/lib/cuda/include /usr/local/include /usr/include; do
     [ ! -f $CUPTI_INCLUDE/cupti.h ] || break
 done
-${CC:-cc} -shared -fPIC -D_GNU_SOURCE -isystem "$CUPTI_INCLUDE" -pthread -o libcupti.so.13 "$here/profile_cupti.c"
+${CC:-cc} -shared -fPIC -D_GNU_SOURCE -isystem "$CUPTI_INCLUDE" -I"$TESTS/../profiler/cxx" -pthread -o libcupti.so.13 "$here/profile_cupti.c"
 ${CC:-cc} -D_GNU_SOURCE -isystem "$CUPTI_INCLUDE" -pthread -o program "$here/profile_program.c" ./libcupti.so.13 -ldl
 LD_LIBRARY_PATH=$PWD; export LD_LIBRARY_PATH
 TMPDIR=$PWD/tmp; export TMPDIR; mkdir tmp
@@ -84,8 +84,87 @@ equal "exit code inside another profiler" $code 1
 grep -q '/lib/other.so' err || fail "the other is not named: $(cat err)"
 profile
 equal "exit code without a command" $code 2
-profile --counters x -- ./program work
+profile --no-such-option x -- ./program work
 equal "exit code of an unknown option" $code 2
+[ -z "$(ls tmp)" ] || fail "spools are left: $(ls tmp)"
+
+# Counters of chosen kernels.
+counted() { python3 -c '
+import json, sys
+c = json.load(open("out"))["counters"]
+print(c["launches"], c["passes"], c["cache"], *("%s=%s" % (r["kernel"].split("(")[0], r["median"]) for r in c["kernels"] if r["name"] == sys.argv[1]))' "$1"; }
+profile --counters 'conv.float|^_Z4relu' -- ./program work
+equal "exit code with counters" $code 0
+equal "kernels beside counting" "$(last kernels profiles)" 28
+equal "GPU time beside counting" "$(last total_ns "(select * from profile_ranges where range = 'steady')")" 5500
+equal "rows of counters" "$(last "group_concat(kernel || launches || ' ' || median || source || passes || cache, ';')" "(select * from profile_counters where name = 'occupancy_pct' order by kernel)")" \
+    "conv(float*)5 50.0cupti range1as_left;relu(float*)5 60.0cupti range1as_left"
+equal "counted launches found among the work" "$(count t.db "select count(*) from profile_counter c join profile_work w on w.run_id = c.run_id and w.process = c.process and w.correlation = c.correlation
+    join profile_kernel k on k.run_id = w.run_id and k.number = w.kernel and k.name = c.kernel where c.name = 'occupancy_pct'")" 10
+equal "launches of the table" "$(grep -c 'occupancy_pct *5 ' out)" 2
+grep -q '^Counted by CUPTI in one pass, .* caches as the program left them' out || fail "how it was counted: $(cat out)"
+profile --json --counters . --launches 2 --metrics occupancy_pct,dram_read_bytes -- ./program work
+equal "two launches of each" "$(counted occupancy_pct)" "7 1 as_left warm=15.0 conv=40.0 relu=50.0 thread=70.0"
+FAKE_COUNT_PASSES=3 profile --json --counters conv --metrics t1,sol_sm_pct -- ./program work
+equal "three passes" "$(counted sol_sm_pct)" "5 3 replayed conv=3000.0"
+equal "kernels beside three passes" "$(last kernels profiles)" 28
+FAKE_CUPTI_APART=1 FAKE_COUNT_PASSES=3 profile --json --counters conv -- ./program work
+equal "kernels where ids differ" "$(last kernels profiles)" 28
+FAKE_COUNT_LACKS=dram__bytes_read.sum profile --json --counters conv -- ./program work
+equal "the second spelling" "$(counted dram_read_bytes)" "5 1 as_left conv=3000.0"
+FAKE_COUNT_SPOILS=dram__throughput.avg.pct_of_peak_sustained_elapsed profile --json --counters conv -- ./program work
+equal "a metric that cannot be configured" "$(counted dram_pct)" "5 1 as_left conv=None"
+equal "the others beside it" "$(counted occupancy_pct)" "5 1 as_left conv=30.0"
+FAKE_CUPTI_TOGETHER=1 profile --json --counters many --launches 100 -- ./program threads
+equal "exit code of threads" $code 0
+equal "each is counted alone" "$(python3 -c 'import json; c = json.load(open("out"))["counters"]; print(c["launches"] + c["disturbed"] >= 100, c["launches"] > 50)')" "True True"
+FAKE_COUNT_EXTRA=1 profile --counters conv -- ./program work
+equal "exit code when nothing is alone" $code 1
+grep -q 'count-disturbed' err || fail "no word of it: $(cat err)"
+profile --json --counters 'captured|free' -- ./program capture
+equal "what is captured is not counted" "$(counted occupancy_pct)" "1 1 as_left free=10.0"
+grep -q '^counted launches: 1$' err || fail "a capture was counted: $(cat err)"
+profile --counters captured -- ./program capture
+equal "exit code when all is captured" $code 1
+grep -q 'from CUDA graphs alone' err || fail "not said: $(cat err)"
+profile --counters in_graph -- ./program work
+equal "exit code when all runs in graphs" $code 1
+profile --counters convv -- ./program work
+equal "exit code when nothing matches" $code 1
+grep -q "'convv' is in the name of no kernel" err || fail "not said: $(cat err)"
+grep -q "nearest: 'conv(float\*)'" err || fail "nearest names: $(cat err)"
+FAKE_COUNT_REFUSED=35 profile --counters conv -- ./program work
+equal "exit code without permission" $code 3
+grep -q 'INSUFFICIENT_PRIVILEGES (35)' err || fail "the reason: $(cat err)"
+grep -q 'NVreg_RestrictProfilingToAdminUsers=0' err || fail "the cure: $(cat err)"
+equal "kernels without permission" "$(last kernels profiles)" 28
+FAKE_COUNT_REFUSED=35 profile --counters conv -- ./program work 7
+equal "the command's code goes first" $code 7
+FAKE_COUNT_REFUSED=26 profile --counters conv -- ./program work
+equal "exit code when another has the counters" $code 1
+grep -q 'another tool holds the counters' err || fail "the reason: $(cat err)"
+FAKE_COUNT_STOP=999 profile --counters conv -- ./program work
+equal "exit code when the launch fails under the counters" $code 1
+grep -q 'stopping to count: CUPTI_ERROR_UNKNOWN (999)' err || fail "the reason: $(cat err)"
+equal "kernels when it fails" "$(last kernels profiles)" 28
+profile --json --counters conv -- ./program fork
+equal "counters beside a fork" "$(counted occupancy_pct)" "5 1 as_left conv=30.0"
+profile --counters conv -- ./program exec
+equal "counters over an exec" "$(last launches "(select * from profile_counters where name = 'occupancy_pct')")" 10
+profile --counters conv -- ./program twice
+equal "counters when injected twice" "$(last launches "(select * from profile_counters where name = 'occupancy_pct')")" 5
+profile --counters 'x(' -- ./program work
+equal "exit code of a bad expression" $code 2
+grep -q "Unmatched" err || fail "not said: $(cat err)"
+profile --counters '' -- ./program work
+equal "exit code of an empty expression" $code 2
+profile --counters x --metrics ocupancy_pct -- ./program work
+equal "exit code of an unknown metric" $code 2
+grep -q "did you mean 'occupancy_pct'" err || fail "nearest metric: $(cat err)"
+profile --metrics t1 -- ./program work
+equal "exit code of metrics without counters" $code 2
+profile --counters x -- ./program idle
+equal "exit code of counters without CUDA" $code 0
 [ -z "$(ls tmp)" ] || fail "spools are left: $(ls tmp)"
 
 sqlite3 export.sqlite "create table StringIds (id integer primary key, value text); insert into StringIds values (1, 'imported_kernel');
@@ -100,5 +179,7 @@ equal "exit code of a file that is no export" $code 1
 grep -q 'not an export of Nsight Systems' err || fail "not named: $(cat err)"
 profile --import program
 equal "exit code of a file that is no database" $code 1
+profile --import export.sqlite --counters x
+equal "exit code of an import with counters" $code 2
 profile --import export.sqlite -- ./program work
 equal "exit code of an import with a command" $code 2

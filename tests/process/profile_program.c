@@ -17,6 +17,8 @@ void fake_graph(uint64_t start, uint64_t end);
 void fake_copy(uint64_t bytes, uint64_t start, uint64_t end);
 void fake_memory(uint64_t address, uint64_t bytes, int release);
 int fake_runtime_callbacks(void);
+void fake_capture(int begin);
+int fake_counted_launches(void);
 
 static uint64_t now = 1700000000000000000;
 
@@ -138,11 +140,42 @@ static void backwards(void)
     fake_kernel("bad", now + 10, now);
 }
 
+/* A kernel that is captured into a graph, and one that is not. */
+static void capture(void)
+{
+    cuda_init();
+    fake_capture(1);
+    kernel("_Z8capturedv", 10);
+    kernel("_Z8capturedv", 10);
+    fake_capture(0);
+    kernel("_Z4freev", 10);
+    fprintf(stderr, "counted launches: %d\n", fake_counted_launches());
+}
+
+static void *launch_on(void *unused)
+{
+    for (int i = 0; i < 200; i++)
+        fake_kernel("_Z4manyv", now, now + 10);
+    return unused;
+}
+
+/* Threads that launch at the same time: what is counted must be alone. */
+static void threads(void)
+{
+    pthread_t other[4];
+    cuda_init();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&other[i], NULL, launch_on, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(other[i], NULL);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {{"work", work},   {"fork", fork_and_work}, {"exec", exec_and_work}, {"crash", crash},
-             {"loop", run_on}, {"twice", twice},        {"many", many},          {"backwards", backwards}};
+} parts[] = {{"work", work},       {"fork", fork_and_work}, {"exec", exec_and_work}, {"crash", crash},
+             {"loop", run_on},     {"twice", twice},        {"many", many},          {"backwards", backwards},
+             {"capture", capture}, {"threads", threads}};
 
 int main(int argc, char **argv)
 {

@@ -314,7 +314,7 @@ static void make_older(const char *path)
     const char *views = strstr(nt_embed_db_schema_sql, "CREATE VIEW trials");
     nt_str sql = {0};
     sqlite3 *db;
-    nt_str_add(&sql, "delete from imported; drop table imported_trial; drop table imported; drop view best;"
+    nt_str_add(&sql, "delete from imported; drop table imported_trial; drop table imported; drop view profile_counters; drop table profile_counter; drop view best;"
                      "drop view trials; alter table kernel drop column vendor; pragma user_version = 2;");
     nt_str_add_n(&sql, views, (size_t)(strstr(views, "-- Trials by run") - views));
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);

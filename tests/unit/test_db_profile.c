@@ -9,7 +9,9 @@
 
 #include <sqlite3.h>
 
+#include "db/open.h"
 #include "db_fixture.h"
+#include "profiler/count_summary.h"
 #include "profiler/trace_summary.h"
 
 extern const char nt_embed_db_schema_sql[];
@@ -235,6 +237,71 @@ static void views_equal_the_summary(void **state)
     nt_trace_done(&g.trace);
 }
 
+static size_t add_metric(program *g, const char *name, const char *unit)
+{
+    return nt_trace_add_metric(&g->trace, &(nt_trace_metric){.name = nt_trace_name(&g->trace, name),
+                                                             .unit = nt_trace_name(&g->trace, unit),
+                                                             .counter = nt_trace_name(&g->trace, "a__counter.sum")});
+}
+
+/* Two kernels, three metrics of which one is never known and one now and then. */
+static void count_launches(program *g, size_t first, int launches)
+{
+    for (int i = 0; i < launches; i++) {
+        char kernel[16];
+        const double values[] = {(double)next(g, 1000) / 7, i % 3 == 0 ? (double)NAN : (double)next(g, 50),
+                                 (double)NAN};
+        snprintf(kernel, sizeof kernel, "k%d", i % 2);
+        nt_trace_counted counted = {.device = -1,
+                                    .name = nt_trace_name(&g->trace, kernel),
+                                    .correlation = i,
+                                    .time_ns = g->now++,
+                                    .passes = 1,
+                                    .first_metric = first,
+                                    .count = 3};
+        nt_trace_add_counted(&g->trace, &counted, values);
+    }
+}
+
+static void counters_equal_the_summary(void **state)
+{
+    static const char *const columns[] = {"launches", "median", "least", "most"};
+    place *p = *state;
+    program g;
+    nt_profile_run run;
+    nt_count_summary s;
+    nt_profile_sink *sink = open_sink(p, &run);
+    begin(&g);
+    size_t first = add_metric(&g, "occupancy_pct", "%");
+    add_metric(&g, "dram_read_bytes", "bytes");
+    add_metric(&g, "never", "");
+    count_launches(&g, first, 7);
+    put(p, sink, &g.trace);
+    count_launches(&g, first, 12);
+    put(p, sink, &g.trace);
+    put(p, sink, &g.trace); /* nothing new */
+    nt_count_summarise(&g.trace, &s);
+    assert_int_equal(s.count, 6);
+    assert_int_equal(s.launches, 19);
+    for (size_t i = 0; i < s.count; i++) {
+        const nt_count_row *row = &s.row[i];
+        const double wanted[] = {(double)row->launches, row->median, row->least, row->most};
+        for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+            char sql[256];
+            snprintf(sql, sizeof sql, "select %s from profile_counters where kernel = '%s' and name = '%s'", columns[c],
+                     g.trace.name[row->kernel], g.trace.name[row->metric]);
+            near(p->path, sql, wanted[c]);
+        }
+    }
+    says(p->path, "select count(*) from profile_counters", "6");
+    says(p->path, "select count(*) from profile_counter", "57");
+    says(p->path, "select distinct source || passes || cache from profile_counters", "cupti range1as_left");
+    says(p->path, "select count(*) from pragma_foreign_key_check", "0");
+    nt_count_summary_done(&s);
+    sink->close(sink);
+    nt_trace_done(&g.trace);
+}
+
 static void two_profiles_stand_apart(void **state)
 {
     place *p = *state;
@@ -270,7 +337,7 @@ static void an_older_file_is_read_and_migrated(void **state)
     says(p->path, "pragma user_version", "1"); /* reading changes nothing */
     nt_profile_sink *sink = open_sink(p, &run);
     sink->close(sink);
-    says(p->path, "pragma user_version", "6");
+    near(p->path, "pragma user_version", NT_DB_SCHEMA_VERSION);
     says(p->path, "select batch from problem", "7");
     says(p->path, "select count(*) from profiles", "1");
 }
@@ -394,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(views_equal_the_summary, setup, teardown),
+        cmocka_unit_test_setup_teardown(counters_equal_the_summary, setup, teardown),
         cmocka_unit_test_setup_teardown(two_profiles_stand_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(an_older_file_is_read_and_migrated, setup, teardown),
         cmocka_unit_test_setup_teardown(an_export_gives_the_same_summary, setup, teardown),

@@ -1,4 +1,5 @@
 /* Spools as an injected program writes them, cut at every byte, damaged, and made by others. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -314,6 +315,103 @@ static void test_strange_values(void **state)
     free(b);
 }
 
+/* ---- counted launches ---------------------------------------------------------------------------------------------------- */
+
+static void metric(bytes *b, uint32_t number, const char *text)
+{
+    record(b, NT_SPOOL_METRIC, &(nt_spool_metric){.number = number}, sizeof(nt_spool_metric), text);
+}
+
+static void counting(bytes *b, uint32_t correlation, uint32_t outer)
+{
+    nt_spool_counting c = {.time_ns = 5, .correlation = correlation, .outer = outer};
+    record(b, NT_SPOOL_COUNTING, &c, sizeof c, "");
+}
+
+static void counted(bytes *b, uint32_t first_metric, uint32_t count, const double *values, uint32_t there)
+{
+    nt_spool_counted c = {
+        .time_ns = 6, .correlation = 9, .name = 2, .passes = 3, .first_metric = first_metric, .count = count};
+    char body[sizeof c + 8 * sizeof *values];
+    memcpy(body, &c, sizeof c);
+    memcpy(body + sizeof c, values, there * sizeof *values);
+    record(b, NT_SPOOL_COUNTED, body, sizeof c + there * sizeof *values, "");
+}
+
+/* A counted launch that was recorded in each of its passes is one; another launch recorded twice stays two. */
+static void test_counted(void **state)
+{
+    const folder *f = *state;
+    static const double values[] = {50.5, INFINITY, 7};
+    bytes *b = nt_alloc(sizeof *b);
+    nt_trace t = {0};
+    begin_file(b);
+    begin_frame(b);
+    name(b, 2, "work");
+    metric(b, 1, "occupancy_pct\t%\tsm__warps");
+    metric(b, 2, "odd\t\t");
+    metric(b, 3, "seven\tbytes\tx.sum");
+    counting(b, 9, 8);
+    counting(b, 3, 3);
+    for (int i = 0; i < 3; i++) {
+        kernel(b, 9, 200, 300);
+        kernel(b, 8, 200, 300);
+        kernel(b, 3, 200, 300);
+    }
+    kernel(b, 10, 400, 500);
+    kernel(b, 10, 500, 600);
+    counted(b, 1, 3, values, 3);
+    record(b, NT_SPOOL_UNCOUNTED, &(nt_spool_uncounted){.reason = NT_SPOOL_UNCOUNTED_DISTURBED},
+           sizeof(nt_spool_uncounted), "");
+    record(b, NT_SPOOL_UNCOUNTED, &(nt_spool_uncounted){.reason = 77}, sizeof(nt_spool_uncounted), "");
+    record(b, NT_SPOOL_COUNT_PROBLEM, &(nt_spool_number){.value = 26}, sizeof(nt_spool_number), "taking them");
+    end_frame(b);
+    write_file(f, b->data, b->count);
+    read_folder(f, &t);
+    assert_int_equal(t.process[0].lost_bytes, 0);
+    assert_int_equal(t.work_count, 5);
+    assert_int_equal(t.metric_count, 3);
+    assert_int_equal(t.metric[1].counter, -1);
+    assert_string_equal(t.name[t.metric[2].unit], "bytes");
+    assert_int_equal(t.counted_count, 1);
+    assert_int_equal(t.counted[0].passes, 3);
+    assert_string_equal(t.name[t.counted[0].name], "work");
+    assert_true(t.value[0] == 50.5 && isnan(t.value[1]) && t.value[2] == 7);
+    assert_int_equal(t.process[0].uncounted[NT_UNCOUNTED_DISTURBED], 1);
+    assert_int_equal(t.process[0].count_problem, 26);
+    assert_string_equal(t.process[0].count_problem_text, "taking them");
+    nt_trace_done(&t);
+    free(b);
+}
+
+/* Values for metrics that were not told, more or fewer of them than it says, metrics without their three parts. */
+static void test_counted_wrongly(void **state)
+{
+    const folder *f = *state;
+    static const double values[8] = {1};
+    static const struct {
+        const char *metric;
+        uint32_t first, count, there;
+    } rows[] = {{"a\tb\tc", 2, 1, 1}, {"a\tb\tc", 1, 2, 2}, {"a\tb\tc", 1, 1, 0},
+                {"a\tb\tc", 1, 1, 2}, {"a\tb\tc", 0, 1, 1}, {"a\tb\tc", 1, UINT32_MAX, 1},
+                {"a\tb", 1, 1, 1},    {"", 1, 1, 1},        {"a\tb\tc", 1, 300, 8}};
+    bytes *b = nt_alloc(sizeof *b);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        nt_trace t = {0};
+        begin_file(b);
+        begin_frame(b);
+        metric(b, 1, rows[i].metric);
+        counted(b, rows[i].first, rows[i].count, values, rows[i].there);
+        end_frame(b);
+        write_file(f, b->data, b->count);
+        read_folder(f, &t);
+        if (t.counted_count > 0 || t.process[0].lost_bytes == 0)
+            fail_msg("row %zu was taken", i);
+        nt_trace_done(&t);
+    }
+    free(b);
+}
+
 /* Read while it is written: nothing twice, nothing missed, also of a frame that comes in two halves. */
 static void test_growing(void **state)
 {
@@ -372,6 +470,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_every_byte_damaged, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_records, setup, teardown),
         cmocka_unit_test_setup_teardown(test_strange_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_counted_wrongly, setup, teardown),
         cmocka_unit_test_setup_teardown(test_growing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_others_in_the_folder, setup, teardown),
     };

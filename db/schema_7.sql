@@ -1,0 +1,42 @@
+-- Schema version 7: hardware counters of launches of profiled programs.
+
+-- A counter of a launch. Numbers count from 0 within a run.
+CREATE TABLE profile_counter (
+    run_id INTEGER NOT NULL REFERENCES profile_run (id),
+    number INTEGER NOT NULL, -- of the launch
+    name TEXT NOT NULL,      -- of the counter, by names of our own or CUPTI's
+    process INTEGER NOT NULL,
+    kernel TEXT NOT NULL,
+    device_uuid TEXT,
+    correlation INTEGER NOT NULL, -- as in profile_work
+    counted_ns INTEGER NOT NULL,
+    value REAL,
+    unit TEXT NOT NULL,
+    counter TEXT, -- CUPTI's name for it; NULL where the chip has none
+    source TEXT NOT NULL,
+    passes INTEGER NOT NULL, -- times the launch ran
+    cache TEXT NOT NULL CHECK (cache IN ('as_left', 'replayed')),
+    PRIMARY KEY (run_id, number, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row a kernel name and counter.
+CREATE VIEW profile_counters AS
+WITH ranked AS (
+    SELECT run_id, kernel, name, value, unit, source, passes, cache,
+           row_number() OVER (PARTITION BY run_id, kernel, name, value IS NULL ORDER BY value) AS place,
+           count(value) OVER (PARTITION BY run_id, kernel, name) AS known
+    FROM profile_counter
+)
+SELECT run_id AS profile,
+       kernel,
+       name,
+       count(value) AS launches,
+       avg(value) FILTER (WHERE value IS NOT NULL AND place IN ((known + 1) / 2, (known + 2) / 2)) AS median,
+       min(value) AS least,
+       max(value) AS most,
+       max(unit) AS unit,
+       max(source) AS source,
+       max(passes) AS passes,
+       CASE WHEN min(cache) = max(cache) THEN min(cache) END AS cache
+FROM ranked
+GROUP BY run_id, kernel, name;
