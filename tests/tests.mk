@@ -30,6 +30,7 @@ asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" unit
 -include tests/bench.mk
 -include tests/gpu.mk
+-include tests/gpu_spec.mk
 -include tests/gpu_profile.mk
 -include tests/gpu_counters.mk
 -include tests/gpu_live.mk
