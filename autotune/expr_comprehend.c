@@ -1,4 +1,5 @@
-/* expr_comprehend.c: evaluating comprehensions: nested loops over the clauses, the items gathered as they come. */
+/* expr_comprehend.c: lists that evaluation builds: joined, repeated, and by comprehensions: nested loops over the clauses,
+ * the items gathered as they come. */
 #include <stdlib.h>
 
 #include "autotune/expr_node.h"
@@ -19,6 +20,36 @@ nt_expr_value *nt_expr_room(nt_expr_state *state, const nt_expr_node *node, size
     state->used += count;
     return room;
 }
+
+/* ---- lists made of lists ------------------------------------------------------------------------------------------- */
+
+nt_expr_value nt_expr_joined(nt_expr_state *state, const nt_expr_node *node, nt_expr_value a, nt_expr_value b)
+{
+    size_t count = (size_t)a.count + b.count;
+    nt_expr_value *item = nt_expr_room(state, node, count);
+    if (item == NULL)
+        return nt_expr_fail(state, node, NT_EXPR_FAULT_LIMIT);
+    for (uint32_t i = 0; i < a.count; i++)
+        item[i] = a.item[i];
+    for (uint32_t i = 0; i < b.count; i++)
+        item[a.count + i] = b.item[i];
+    return (nt_expr_value){.kind = NT_EXPR_LIST, .count = (uint32_t)count, .item = item};
+}
+
+nt_expr_value nt_expr_repeated(nt_expr_state *state, const nt_expr_node *node, nt_expr_value list, int64_t times)
+{
+    uint64_t repeats = times < 0 ? 0 : (uint64_t)times;
+    bool fits = list.count == 0 || repeats <= NT_EXPR_MAX_BUILT / list.count;
+    size_t count = fits ? list.count * repeats : 0;
+    nt_expr_value *item = fits ? nt_expr_room(state, node, count) : NULL;
+    if (item == NULL)
+        return nt_expr_fail(state, node, NT_EXPR_FAULT_LIMIT);
+    for (size_t i = 0; i < count; i++)
+        item[i] = list.item[i % list.count];
+    return (nt_expr_value){.kind = NT_EXPR_LIST, .count = (uint32_t)count, .item = item};
+}
+
+/* ---- comprehensions ------------------------------------------------------------------------------------------------ */
 
 static void walk(nt_expr_state *state, const nt_expr_node *node, const nt_expr_node *clause, gathering *g);
 

@@ -153,6 +153,19 @@ const nt_expr_arithmetic nt_expr_floor_divide = {floor_divide_whole, floor_divid
 const nt_expr_arithmetic nt_expr_modulo = {modulo_whole, modulo_real};
 const nt_expr_arithmetic nt_expr_power = {power_whole, power_real};
 
+/* a + b and a * n of lists; NT_EXPR_INT for anything else. */
+static nt_expr_value apply_lists(nt_expr_state *state, const nt_expr_node *node, const nt_expr_arithmetic *arithmetic,
+                                 nt_expr_value a, nt_expr_value b)
+{
+    if (arithmetic == &nt_expr_add && a.kind == NT_EXPR_LIST && b.kind == NT_EXPR_LIST)
+        return nt_expr_joined(state, node, a, b);
+    if (arithmetic == &nt_expr_multiply && a.kind == NT_EXPR_LIST && nt_expr_is_whole(b))
+        return nt_expr_repeated(state, node, a, b.i);
+    if (arithmetic == &nt_expr_multiply && nt_expr_is_whole(a) && b.kind == NT_EXPR_LIST)
+        return nt_expr_repeated(state, node, b, a.i);
+    return nt_expr_whole(0);
+}
+
 static nt_expr_value apply(nt_expr_state *state, const nt_expr_node *node, const nt_expr_arithmetic *arithmetic,
                            nt_expr_value a, nt_expr_value b)
 {
@@ -164,7 +177,8 @@ static nt_expr_value apply(nt_expr_state *state, const nt_expr_node *node, const
         return a;
     if (b.kind >= NT_EXPR_UNKNOWN)
         return b;
-    return nt_expr_fail(state, node, NT_EXPR_FAULT_TYPE);
+    nt_expr_value list = apply_lists(state, node, arithmetic, a, b);
+    return list.kind != NT_EXPR_INT ? list : nt_expr_fail(state, node, NT_EXPR_FAULT_TYPE);
 }
 
 nt_expr_value nt_expr_node_arithmetic(nt_expr_state *state, const nt_expr_node *node)
@@ -329,6 +343,7 @@ static nt_expr_value run(const nt_expr *expr, const nt_expr_value *values, nt_ex
 {
     nt_expr_state state;
     state.values = values;
+    state.scratch = NULL;
     nt_expr_value result;
     if (expr->has_lists) {
         state.used = state.steps = 0;

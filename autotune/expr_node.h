@@ -90,6 +90,10 @@ nt_expr_node_fn nt_expr_node_constant, nt_expr_node_slot, nt_expr_node_arithmeti
 /* Room for a list of that many items in the scratch; NULL when it is used up, with the fault noted. */
 nt_expr_value *nt_expr_room(nt_expr_state *state, const nt_expr_node *node, size_t count);
 
+/* a + b, list * times: new lists in the scratch. */
+nt_expr_value nt_expr_joined(nt_expr_state *state, const nt_expr_node *node, nt_expr_value a, nt_expr_value b);
+nt_expr_value nt_expr_repeated(nt_expr_state *state, const nt_expr_node *node, nt_expr_value list, int64_t times);
+
 nt_expr_truth nt_expr_truth_of(nt_expr_value value);
 
 static inline nt_expr_value nt_expr_whole(int64_t i)

@@ -243,6 +243,22 @@ static nt_expr_node *parse_atom(nt_expr_parser *p)
 
 /* ---- operators, from the tightest ------------------------------------------------------------------------------ */
 
+/* Whether a node's value can be a list that stands in the text; names of lists are not looked through. */
+static bool makes_list(const nt_expr_node *node)
+{
+    if (node->eval == nt_expr_node_constant)
+        return node->value.kind == NT_EXPR_LIST;
+    if (node->eval == nt_expr_node_list || node->eval == nt_expr_node_comprehension)
+        return true;
+    for (int i = 0; i < nt_expr_function_count; i++)
+        if (node->eval == nt_expr_functions[i].eval)
+            return nt_expr_functions[i].builds;
+    for (const nt_expr_node *child = node->first; child != NULL; child = child->next)
+        if (child->eval != NULL && makes_list(child))
+            return true;
+    return false;
+}
+
 static nt_expr_node *binary(nt_expr_parser *p, const nt_expr_arithmetic *arithmetic, size_t position,
                             nt_expr_node *left, nt_expr_node *right)
 {
@@ -252,6 +268,8 @@ static nt_expr_node *binary(nt_expr_parser *p, const nt_expr_arithmetic *arithme
     node->arithmetic = arithmetic;
     if (nt_expr_append(p, node, NULL, left) == NULL || nt_expr_append(p, node, left, right) == NULL)
         return NULL;
+    if (makes_list(node)) /* [1] + [2 * i for i in range(4)] */
+        return nt_expr_folded_range(p, node, !nt_expr_all_constant(node));
     return nt_expr_folded(node);
 }
 

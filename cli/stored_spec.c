@@ -14,8 +14,9 @@ typedef struct search {
 static bool take_run(void *context, const nt_row *row)
 {
     search *s = context;
-    if (nt_row_int(row, "run") != s->run)
+    if (s->run != 0 && nt_row_int(row, "run") != s->run)
         return true;
+    s->run = nt_row_int(row, "run");
     json_t *run = nt_row_run_json(row);
     const json_t *options = json_object_get(run, "options");
     const char *path = nt_json_get_text(options, "spec"), *hash = nt_json_get_text(options, "spec_hash");
@@ -47,4 +48,17 @@ nt_status nt_stored_spec_load(nt_reader *reader, const char *layer, int64_t run,
     if (changed != NULL)
         *changed = strcmp(spec->hash, s.hash) != 0;
     return NT_OK;
+}
+
+nt_status nt_stored_spec_path(nt_reader *reader, int64_t run, char path[NT_PATH_BYTES], nt_error *err)
+{
+    search s = {.run = run};
+    nt_status status = reader->runs(reader, take_run, &s, err);
+    if (status == NT_OK && s.path[0] == '\0') {
+        nt_fail(err, NT_NOT_FOUND,
+                run == 0 ? "the newest run is of no spec" : "run %lld is of no spec, or is not there", (long long)run);
+        return nt_hint(err, "name the file: --spec FILE.json");
+    }
+    nt_copy(path, NT_PATH_BYTES, s.path);
+    return status;
 }

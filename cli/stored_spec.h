@@ -4,10 +4,14 @@
 #define NT_STORED_SPEC_H
 
 #include "cli/options.h"
+#include "core/paths.h"
 #include "core/store.h"
 
 /* Loads the spec of a trial's run when its layer is a user's; nothing for our own layers. *changed (may be NULL): the
  * spec is not what it was. NT_NOT_FOUND says where the spec was. */
 nt_status nt_stored_spec_load(nt_reader *reader, const char *layer, int64_t run, bool *changed, nt_error *err);
+
+/* Where the spec of a run was, absolute; run 0: the newest. NT_NOT_FOUND when that run is of no spec. */
+nt_status nt_stored_spec_path(nt_reader *reader, int64_t run, char path[NT_PATH_BYTES], nt_error *err);
 
 #endif
