@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,12 +23,6 @@ struct nt_top_feed {
     int64_t total;
     double refreshed_s;
 };
-
-static void sleep_s(double seconds)
-{
-    struct timespec span = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
-    nanosleep(&span, NULL);
-}
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------------- */
 
@@ -74,27 +69,29 @@ static bool samples_counters(const nt_top_feed *feed)
     return false;
 }
 
-/* A source that samples has to be served ten times a second; else the shorter steps make keys answered sooner. */
-static nt_status pass_time(nt_top_feed *feed, double seconds, const volatile bool *stop, nt_error *err)
+/* A source that samples has to be served ten times a second. A signal that comes right before poll() does not end it:
+ * without a descriptor the steps are short. */
+static nt_status pass_time(nt_top_feed *feed, double seconds, const nt_wake *wake, nt_error *err)
 {
-    static const double step_s = 0.02;
+    static const double step_s = 0.2;
     nt_live *lives[NT_LIVE_DEVICES];
     int count = feed->source.device_count;
     for (int i = 0; i < count; i++)
         lives[i] = feed->source.devices[i].live;
     if (count > 0 && samples_counters(feed))
-        return nt_live_wait(lives, count, seconds, stop, NULL, err);
-    double until_s = nt_now_s() + seconds;
-    while (!*stop && nt_now_s() < until_s)
-        sleep_s(fmin(step_s, fmax(until_s - nt_now_s(), 1e-3)));
-    return *stop ? NT_TIMED_OUT : NT_OK;
+        return nt_live_wait(lives, count, seconds, wake->stop, NULL, err);
+    struct pollfd woken = {.fd = wake->fd, .events = POLLIN};
+    double until_s = nt_now_s() + seconds, left_s;
+    while (!*wake->stop && (left_s = until_s - nt_now_s()) > 0)
+        poll(&woken, 1, (int)ceil(fmin(left_s, wake->fd < 0 ? step_s : 3600) * 1e3));
+    return *wake->stop ? NT_TIMED_OUT : NT_OK;
 }
 
-static nt_status wait_for_news(nt_feed *base, double seconds, const volatile bool *stop, bool *changed, nt_error *err)
+static nt_status wait_for_news(nt_feed *base, double seconds, const nt_wake *wake, bool *changed, nt_error *err)
 {
     nt_top_feed *feed = base->state;
     double left_s = fmax(feed->refreshed_s + seconds - nt_now_s(), 0);
-    nt_status status = pass_time(feed, left_s, stop, err);
+    nt_status status = pass_time(feed, left_s, wake, err);
     *changed = false;
     if (status != NT_OK)
         return status;

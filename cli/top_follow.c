@@ -92,15 +92,22 @@ static void add_point(nt_facts *facts, const nt_row *row, nt_outcome outcome)
                                                nt_row_real(row, "occupancy_pct")};
 }
 
-static void tell_latest(nt_facts *facts, const nt_row *row)
+static void keep_latest(nt_top_run *r, const nt_row *row, nt_outcome outcome)
+{
+    r->latest_outcome = outcome;
+    r->latest_ns = nt_row_real(row, "first_time_ns");
+    nt_str_clear(&r->latest_params);
+    nt_str_add(&r->latest_params, nt_row_text(row, "params"));
+}
+
+static void tell_latest(nt_top_run *r)
 {
     nt_str text = {0};
-    nt_str_addf(&text, "%s ", nt_row_text(row, "outcome"));
-    double time_ns = nt_row_real(row, "first_time_ns");
-    if (!isnan(time_ns))
-        nt_str_addf(&text, "%s ", nt_text_time_ns(time_ns).s);
-    nt_present_params(&text, nt_row_text(row, "params"));
-    nt_copy(facts->latest, sizeof facts->latest, nt_str_text(&text));
+    nt_str_addf(&text, "%s ", nt_outcome_name(r->latest_outcome));
+    if (!isnan(r->latest_ns))
+        nt_str_addf(&text, "%s ", nt_text_time_ns(r->latest_ns).s);
+    nt_present_params(&text, nt_str_text(&r->latest_params));
+    nt_copy(r->facts.latest, sizeof r->facts.latest, nt_str_text(&text));
     nt_str_done(&text);
 }
 
@@ -118,7 +125,7 @@ static bool keep_followed(void *context, const nt_row *row)
     if (outcome != NT_OUTCOME_PRUNED && outcome != NT_OUTCOME_OK && outcome != NT_OUTCOME_ABANDONED)
         log_failure(&r->facts, row);
     learn_params(r, nt_row_text(row, "params"));
-    tell_latest(&r->facts, row);
+    keep_latest(r, row, (nt_outcome)outcome);
     return true;
 }
 
@@ -167,13 +174,24 @@ nt_status nt_top_count_limiters(nt_top_run *r, nt_error *err)
     return status;
 }
 
+static bool keep_new(void *context, const nt_row *row)
+{
+    nt_top_run *r = context;
+    r->followed++;
+    return keep_followed(r, row);
+}
+
 nt_status nt_top_follow(nt_top_run *r, nt_error *err)
 {
     enum { ROWS = 4 * NT_POINTS };
     nt_status status = NT_OK;
+    r->followed = 0;
     if (r->begin < 0)
         status = find_begin(r, err);
     if (status == NT_OK && r->begin >= 0)
-        status = r->reader->follow(r->reader, r->facts.run, r->last, ROWS, keep_followed, r, err);
+        status = r->reader->follow(r->reader, r->facts.run, r->last, ROWS, keep_new, r, err);
+    r->behind = r->followed == ROWS;
+    if (r->latest_params.length > 0 && r->followed > 0)
+        tell_latest(r);
     return status;
 }

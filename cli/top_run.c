@@ -31,6 +31,7 @@ static void forget_run(nt_top_run *r, int64_t id)
     memset(facts->limiter, 0, sizeof facts->limiter);
     memset(facts->varies, 0, sizeof facts->varies);
     facts->latest[0] = '\0';
+    nt_str_clear(&r->latest_params);
     facts->run = id;
     facts->has_run = true;
     r->last = r->limited = r->begin = -1;
@@ -228,8 +229,31 @@ static nt_status refresh(nt_top_run *r, nt_error *err)
         status = count_units(r, err);
     if (status == NT_OK)
         status = nt_top_follow(r, err);
-    check_alive(r);
     return status;
+}
+
+/* A sweep that stores is alive; one that is silent is looked for once a second. */
+static bool look_for_sweep(nt_top_run *r, bool stored)
+{
+    char before[sizeof r->facts.state];
+    double now_s = nt_now_s();
+    if (stored && r->seen)
+        r->alive_s = now_s;
+    if (now_s - r->alive_s < 1)
+        return false;
+    r->alive_s = now_s;
+    memcpy(before, r->facts.state, sizeof before);
+    check_alive(r);
+    return strcmp(before, r->facts.state) != 0;
+}
+
+/* Whether the whole seconds that a running sweep took are others than those told. */
+static bool second_passed(nt_top_run *r)
+{
+    int64_t whole_s = isnan(r->facts.elapsed_s) ? 0 : (int64_t)r->facts.elapsed_s;
+    bool passed = whole_s != r->told_s && strcmp(r->facts.state, "running") == 0;
+    r->told_s = whole_s;
+    return passed;
 }
 
 /* SQLite goes on reading a file that has no name any more. */
@@ -249,18 +273,17 @@ static nt_status update(nt_top_run *r, bool *changed, nt_error *err)
         status = r->reader->version(r->reader, &version, err);
     if (status != NT_OK)
         return status;
-    bool running = r->facts.has_run && strcmp(r->facts.state, "running") == 0;
     bool playing = r->speed > 0 && strcmp(r->facts.state, "played to its end") != 0;
-    *changed = !r->seen || version != r->version || playing || r->limited < r->last;
-    if (!r->seen || version != r->version || playing)
+    bool stored = !r->seen || version != r->version || playing || r->behind;
+    *changed = stored || r->limited < r->last;
+    if (stored)
         status = refresh(r, err);
-    else if (running)
-        check_alive(r);
+    *changed = look_for_sweep(r, stored) || *changed;
     if (status == NT_OK && r->facts.has_run)
         status = nt_top_count_limiters(r, err);
     if (r->facts.has_run)
         tell_time(r);
-    *changed = *changed || running;
+    *changed = second_passed(r) || *changed;
     r->seen = status == NT_OK;
     r->version = version;
     return status;
@@ -322,6 +345,7 @@ void nt_top_run_close(nt_top_run *r)
         return;
     if (r->reader != NULL)
         r->reader->close(r->reader);
+    nt_str_done(&r->latest_params);
     nt_sheet_done(&r->facts.units);
     nt_sheet_done(&r->facts.log);
     free(r);

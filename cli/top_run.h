@@ -14,10 +14,17 @@ struct nt_top_run {
     char host[128];
     double started_unix_s, ended_unix_s, total_s;
     int64_t version;
-    bool seen;       /* version is one */
-    int64_t last;    /* trial read last */
-    int64_t limited; /* limiters are counted up to this trial */
-    int64_t begin;   /* limiters are counted from it on */
+    bool seen;                 /* version is one */
+    bool behind;               /* there were more new trials than one look reads */
+    double alive_s;            /* when the sweep was last known to be there, monotonic */
+    int64_t told_s;            /* whole seconds of the run told last */
+    int64_t last;              /* trial read last */
+    int followed;              /* trials that the last look read */
+    int64_t limited;           /* limiters are counted up to this trial */
+    int64_t begin;             /* limiters are counted from it on */
+    nt_outcome latest_outcome; /* of the last trial */
+    double latest_ns;
+    nt_str latest_params;
     char first_value[NT_PARAMS][48];
     ino_t inode;       /* of the file that was opened */
     char trouble[256]; /* what is wrong with the database; "" when nothing */

@@ -191,7 +191,7 @@ nt_status nt_top_run_lines(const nt_args *args, const nt_top_source *source, con
         told = facts->trials;
         if (facts->has_run && !live)
             break;
-        status = base->wait(base, nt_args_real(args, "interval", 1), stop, &changed, err);
+        status = base->wait(base, nt_args_real(args, "interval", 1), &(nt_wake){stop, -1}, &changed, err);
         status = status == NT_TIMED_OUT ? NT_OK : status;
     }
     nt_top_feed_close(feed);

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -26,7 +27,8 @@ typedef struct shared {
     nt_want want;
     int64_t wants; /* how often it changed */
     bool paused, reading;
-    volatile bool hurry; /* ends the reader's wait */
+    volatile bool hurry; /* ends the reader's wait, with the descriptor */
+    int nudge;
     bool stop;
     double interval_s;
     nt_snapshot *ready;
@@ -54,6 +56,15 @@ static void wake(const shared *s)
         return;
 }
 
+/* Under the lock: ends the reader's wait, now or when it begins; or the reader has seen it. */
+static void hurry(shared *s, bool on)
+{
+    uint64_t number = 1;
+    s->hurry = on;
+    ssize_t moved = on ? write(s->nudge, &number, sizeof number) : read(s->nudge, &number, sizeof number);
+    (void)moved; /* one that is full or empty already is what it should be */
+}
+
 /* ---- the reader -------------------------------------------------------------------------------------------------------- */
 
 static void publish(shared *s, nt_snapshot *snapshot)
@@ -73,7 +84,7 @@ static bool read_once(shared *s, int64_t *served)
     pthread_mutex_lock(&s->lock);
     want = s->want;
     int64_t number = s->wants;
-    s->hurry = false;
+    hurry(s, false);
     s->reading = true;
     pthread_mutex_unlock(&s->lock);
     nt_snapshot *snapshot = nt_alloc(sizeof *snapshot);
@@ -122,7 +133,7 @@ static void *reader(void *argument)
         }
         nt_error err = {0};
         bool news = false;
-        nt_status status = s->feed->wait(s->feed, interval_s, &s->hurry, &news, &err);
+        nt_status status = s->feed->wait(s->feed, interval_s, &(nt_wake){&s->hurry, s->nudge}, &news, &err);
         changed = changed || news;
         pthread_mutex_lock(&s->lock);
         if (status != NT_OK && status != NT_TIMED_OUT && s->status == NT_OK) {
@@ -131,7 +142,7 @@ static void *reader(void *argument)
             more = false;
         }
         if (!s->stop && s->wants == served)
-            s->hurry = false;
+            hurry(s, false);
         pthread_mutex_unlock(&s->lock);
     }
     wake(s);
@@ -150,7 +161,7 @@ static void want(shared *s, const nt_screen *screen, const nt_snapshot *shown)
     if (memcmp(&next, &s->want, sizeof next) != 0) {
         s->want = next;
         s->wants++;
-        s->hurry = true;
+        hurry(s, true);
         if (s->reading)
             s->feed->interrupt(s->feed);
     }
@@ -162,6 +173,9 @@ static nt_status start(shared *s, pthread_t *thread, nt_error *err)
     sigset_t all, before;
     if (pipe2(s->wake, O_CLOEXEC | O_NONBLOCK) != 0)
         return nt_fail(err, NT_IO, "no pipe for the screen: %s", strerror(errno));
+    s->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->nudge < 0)
+        return nt_fail(err, NT_IO, "no event for the screen: %s", strerror(errno));
     pthread_mutex_init(&s->lock, NULL);
     wake_writer = s->wake[1];
     /* Signals are the drawing thread's: ncurses handles some of them there. */
@@ -176,7 +190,7 @@ static void finish(shared *s, pthread_t thread)
 {
     pthread_mutex_lock(&s->lock);
     s->stop = true;
-    s->hurry = true;
+    hurry(s, true);
     if (s->reading)
         s->feed->interrupt(s->feed);
     pthread_mutex_unlock(&s->lock);
@@ -185,6 +199,7 @@ static void finish(shared *s, pthread_t thread)
     wake_writer = -1;
     close(s->wake[0]);
     close(s->wake[1]);
+    close(s->nudge);
     pthread_mutex_destroy(&s->lock);
 }
 

@@ -97,11 +97,17 @@ typedef struct nt_snapshot {
 void nt_snapshot_init(nt_snapshot *snapshot);
 void nt_snapshot_free(nt_snapshot *snapshot); /* NULL allowed */
 
+/* What ends a wait early. */
+typedef struct nt_wake {
+    const volatile bool *stop;
+    int fd; /* readable once *stop is true; -1: a signal sets it */
+} nt_wake;
+
 typedef struct nt_feed nt_feed;
 struct nt_feed {
     void *state;
-    /* Waits that long, or until *stop; *changed tells whether a new snapshot would differ. */
-    nt_status (*wait)(nt_feed *feed, double seconds, const volatile bool *stop, bool *changed, nt_error *err);
+    /* Waits that long, or until woken, which is NT_TIMED_OUT; *changed tells whether a new snapshot would differ. */
+    nt_status (*wait)(nt_feed *feed, double seconds, const nt_wake *wake, bool *changed, nt_error *err);
     nt_status (*read)(nt_feed *feed, const nt_want *want, nt_snapshot *out, nt_error *err);
     /* Finds the total that the last read left unknown, for the next read. */
     nt_status (*count)(nt_feed *feed, const nt_want *want, nt_error *err);

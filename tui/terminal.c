@@ -24,7 +24,8 @@
 struct nt_terminal {
     SCREEN *screen;
     bool color;
-    bool again; /* the next drawing repaints everything */
+    bool resized;  /* ncurses has dropped or added squares since the last drawing */
+    nt_grid drawn; /* what was drawn last: only rows that differ go through ncurses */
 };
 
 /* Looks per style; the colour pair has the style's number. */
@@ -173,6 +174,7 @@ void nt_terminal_close(nt_terminal *terminal)
     unwatch_fatal();
     endwin();
     delscreen(terminal->screen);
+    nt_grid_done(&terminal->drawn);
     if (modes_known)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_before);
     free(terminal);
@@ -208,10 +210,22 @@ static void draw_row(const nt_terminal *terminal, const nt_grid *grid, int y)
 
 void nt_terminal_draw(nt_terminal *terminal, const nt_grid *grid, bool anew)
 {
+    bool all =
+        anew || terminal->resized || grid->width != terminal->drawn.width || grid->height != terminal->drawn.height;
+    size_t row_bytes = (size_t)grid->width * sizeof grid->square[0];
     if (anew)
         clearok(stdscr, TRUE);
-    for (int y = 0; y < grid->height && y < LINES; y++)
+    terminal->resized = false;
+    if (all)
+        nt_grid_resize(&terminal->drawn, grid->width, grid->height);
+    for (int y = 0; y < grid->height && y < LINES; y++) {
+        const nt_square *now = grid->square + y * grid->width;
+        nt_square *last = terminal->drawn.square + y * grid->width;
+        if (!all && memcmp(now, last, row_bytes) == 0)
+            continue;
         draw_row(terminal, grid, y);
+        memcpy(last, now, row_bytes);
+    }
     refresh();
 }
 
@@ -229,12 +243,12 @@ static const struct {
 int nt_terminal_key(nt_terminal *terminal)
 {
     wint_t code;
-    (void)terminal;
     int kind = wget_wch(stdscr, &code);
     if (kind == ERR)
         return -1;
     if (kind == OK)
         return code == 0 || code > 0x10ffff ? NT_KEY_OTHER : (int)code;
+    terminal->resized = terminal->resized || code == KEY_RESIZE;
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
         if ((wint_t)special[i].curses == code)
             return special[i].key;

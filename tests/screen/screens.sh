@@ -5,6 +5,7 @@ command -v tmux > /dev/null || { echo "tmux is not installed: apt-get install tm
 sh "$here/make_db.sh" t.db
 export TZ=UTC TERM=xterm-256color XDG_RUNTIME_DIR="$PWD/run" XDG_CONFIG_HOME="$PWD/config"
 mkdir run
+escape=$(printf '\033')
 tmux=
 trap '[ -z "$tmux" ] || $tmux kill-server 2> /dev/null || true' EXIT
 
@@ -35,7 +36,8 @@ capture() { # MODE WIDTHxHEIGHT
     for view in 1 2 3 4 5 6 7 8 9; do
         $tmux send-keys $view
         printf '======== view %s\n' $view
-        settled "$flags"
+        # What follows the last character of a line shows nothing, and how it came there depends on what stood there before.
+        settled "$flags" | sed "s/\($escape\[[0-9;]*m\)*\$//"
     done
     $tmux kill-server 2> /dev/null || true
     tmux=
