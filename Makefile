@@ -25,6 +25,8 @@ XXHASH_H := $(call find_header,xxhash.h)
 CURSES_H := $(call find_header,ncurses.h)
 CMOCKA_H := $(call find_header,cmocka.h)
 DNNL_H   := $(call find_header,dnnl.h)
+CUBLASLT_H := $(call find_header,cublasLt.h)
+CUDNN_H  := $(call find_header,cudnn.h)
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wno-sign-conversion
@@ -35,6 +37,12 @@ CPPFLAGS += -DNT_HAVE_CUDA_H=1 -isystem $(dir $(CUDA_H))
 endif
 ifneq ($(NVRTC_H),)
 CPPFLAGS += -DNT_HAVE_NVRTC_H=1
+endif
+ifneq ($(CUBLASLT_H),)
+CPPFLAGS += -DNT_HAVE_CUBLASLT_H=1 -isystem $(dir $(CUBLASLT_H))
+endif
+ifneq ($(CUDNN_H),)
+CPPFLAGS += -DNT_HAVE_CUDNN_H=1 -isystem $(dir $(CUDNN_H))
 endif
 ifneq ($(CUPTI_H),)
 CPPFLAGS += -DNT_HAVE_CUPTI_H=1 -isystem $(dir $(CUPTI_H))
@@ -132,6 +140,10 @@ CFLAGS_autotune_gp_linear := -O3
 CFLAGS_profiler_cupti_host := -Iprofiler/cxx
 CFLAGS_profiler_inject_count_session := -Iprofiler/cxx
 $(BUILD)/tests/test_counters $(BUILD)/tests/test_counter_worker: private CPPFLAGS += -Iprofiler/cxx
+
+# The libraries that the test builds itself need NVIDIA's headers too.
+$(BUILD)/tests/test_cuda_vendor: private CPPFLAGS += \
+    -DNT_VENDOR_INCLUDES='"$(addprefix -isystem ,$(sort $(dir $(CUDA_H) $(CUBLASLT_H) $(CUDNN_H))))"'
 
 $(BUILD)/tests/%: tests/unit/%.c $(LIB)
 	$(call say,TEST,$<)

@@ -50,6 +50,8 @@ static nt_status allow_launch(nt_worker *worker, const nt_loaded *loaded, nt_err
     for (int i = 0; status == NT_OK && i < loaded->plan.stage_count; i++) {
         const nt_stage *stage = &loaded->plan.stage[i];
         nt_function_info info;
+        if (stage->kind == NT_STAGE_VENDOR)
+            return nt_fail(err, NT_LAUNCH_FAILED, "what a vendor's library launches is not counted");
         if (stage->kind == NT_STAGE_KERNEL)
             status = worker->ops->function_info(worker->device, loaded->module, stage->entry,
                                                 stage->block[0] * stage->block[1] * stage->block[2],

@@ -20,6 +20,7 @@ static void close_device(nt_device *device)
     /* After a fault these calls return the fault again, which changes nothing: the context goes anyway. */
     if (device->stream != NULL)
         cu->stream_wait(device->stream);
+    nt_cuda_calls_free(&device->calls);
     nt_cuda_module_unload(device, device->support);
     nt_cuda_free(device, device->scratch);
     for (size_t i = 0; i < device->event_count; i++)
@@ -94,6 +95,7 @@ const nt_device_ops nt_device_cuda_ops = {
     .open = open_device,
     .close = close_device,
     .info = info,
+    .libraries = nt_cuda_vendor_libraries,
     .alloc = nt_cuda_alloc,
     .free = nt_cuda_free,
     .memory_free = nt_cuda_memory_free,

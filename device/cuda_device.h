@@ -8,13 +8,14 @@
  *   cuda_gate.c     holding the GPU back                      cuda_clock.c     SM clocks beside the timing
  *   cuda_compare.c  outputs against references                cuda_support.c   the device's own kernels
  *   cuda_watch.c    temperature, power, throttling beside the timing
- *   cuda_tensor_map.c  tensors as the copy engine sees them */
+ *   cuda_tensor_map.c  tensors as the copy engine sees them   cuda_vendor.c    calls of NVIDIA's libraries */
 #ifndef NT_CUDA_DEVICE_H
 #define NT_CUDA_DEVICE_H
 
 #ifdef NT_HAVE_CUDA_H
 
 #include "device/cuda_driver.h"
+#include "device/cuda_vendor.h"
 #include "device/device.h"
 
 typedef struct nt_cuda_function {
@@ -63,6 +64,8 @@ struct nt_device {
     double bracket_ns; /* length of an empty bracket, once calibrated */
     bool calibrated;
 
+    nt_cuda_calls calls; /* of vendors' libraries */
+
     nt_cuda_watch *watch; /* NULL without NVML and until first needed */
     bool watch_tried;
     double *clock; /* SM clocks of the samples since conditions_begin */
@@ -109,12 +112,15 @@ typedef struct nt_cuda_stages {
     const nt_stage *stage;
     CUfunction function[NT_MAX_STAGES];
     CUdeviceptr variable[NT_MAX_STAGES]; /* of SYMBOL */
+    nt_cuda_call *call[NT_MAX_STAGES];   /* of VENDOR */
+    int operations;                      /* what one execution puts on the stream, about */
     bool first_time;                     /* one of them has never run on this device */
 } nt_cuda_stages;
 
 nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stage *stage, int count,
                              nt_cuda_stages *out, nt_error *err);
-/* Puts stage `index` on the stream. Returns the driver's code, so that the caller can tidy up before it reports. */
+/* Puts stage `index` on the stream. Returns the driver's code, or a library's for a VENDOR stage, so that the caller
+ * can tidy up before it reports. */
 CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int index, const nt_binding *binding);
 nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error *err);
 nt_status nt_cuda_launch(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,

@@ -35,13 +35,17 @@ nt_status nt_cuda_stages_get(nt_device *device, nt_module *module, const nt_stag
     out->count = count;
     out->stage = stage;
     out->first_time = false;
+    out->operations = 0;
     for (int i = 0; i < count; i++) {
         out->function[i] = NULL;
-        if (stage[i].kind == NT_STAGE_VENDOR)
-            return nt_fail(err, NT_LAUNCH_FAILED,
-                           "stage %d is a call of a vendor's library (%d), which this device "
-                           "does not make",
-                           i, stage[i].vendor_id);
+        out->operations += stage[i].kind == NT_STAGE_VENDOR ? NT_CUDA_VENDOR_OPERATIONS : 1;
+        if (stage[i].kind == NT_STAGE_VENDOR) {
+            bool fresh = false;
+            nt_status made = nt_cuda_call_get(&device->calls, &stage[i], &out->call[i], &fresh, err);
+            if (made != NT_OK)
+                return made;
+            out->first_time = out->first_time || fresh;
+        }
         if (stage[i].kind == NT_STAGE_SYMBOL) {
             nt_status found =
                 nt_cuda_variable_get(device, module, stage[i].entry, stage[i].zero_bytes, &out->variable[i], err);
@@ -156,6 +160,8 @@ CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int in
     if (stage->kind == NT_STAGE_SYMBOL)
         return device->cu->copy_within(stages->variable[index], (CUdeviceptr)binding->address[stage->zero_role],
                                        stage->zero_bytes, device->stream);
+    if (stage->kind == NT_STAGE_VENDOR)
+        return (CUresult)stages->call[index]->run(stages->call[index], binding, device->stream);
     values bound;
     CUresult result = bind(device, stage, binding, &bound);
     return result == CUDA_SUCCESS ? launch(device, stages->function[index], stage, bound.address) : result;
@@ -163,6 +169,8 @@ CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int in
 
 nt_status nt_cuda_launch_error(CUresult result, const nt_stage *stage, nt_error *err)
 {
+    if (stage->kind == NT_STAGE_VENDOR)
+        return nt_cuda_vendor_error((int)result, stage, err);
     if (stage->kind == NT_STAGE_ZERO)
         return nt_cuda_fail(err, (int)result, "zeroing %zu bytes", stage->zero_bytes);
     if (stage->kind == NT_STAGE_SYMBOL)

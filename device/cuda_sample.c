@@ -85,7 +85,7 @@ static CUresult enqueue_execution(queue *q, int *failed_stage)
             return result;
         }
     }
-    q->operations += (size_t)q->stages.count;
+    q->operations += (size_t)q->stages.operations;
     *r->position = (*r->position + 1) % r->ring_count;
     /* A sample larger than a group cannot be queued whole; by now the host is well ahead of the GPU. */
     if (q->operations >= GROUP_OPERATIONS)
@@ -115,7 +115,7 @@ static CUresult enqueue_sample(queue *q, size_t index, int *failed_stage)
 static nt_status take_samples(queue *q, nt_error *err)
 {
     nt_device *device = q->device;
-    size_t per_sample = (size_t)q->request->launches * (size_t)q->stages.count + 3;
+    size_t per_sample = (size_t)q->request->launches * (size_t)q->stages.operations + 3;
     int failed_stage = -1;
     CUresult result = CUDA_SUCCESS;
     q->groups = 0;

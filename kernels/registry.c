@@ -21,6 +21,7 @@
     X(conv3x3_cuda_wgmma)   \
     X(conv3x3_cuda_gemm)    \
     X(conv3x3_cuda_gemm3)   \
+    X(conv3x3_cuda_cudnn)   \
     X(conv3x3_cuda_fault)   \
     X(conv3x3_fake)         \
     X(relu_cpu_map)         \

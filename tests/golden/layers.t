@@ -3,15 +3,16 @@ $ nntune layers
 | conv3x3: 3x3 convolution, stride 1, border of one zero
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7; any other as CxHxW with k = c or by keys c,k,h,w
 |
-|   kernel       device  precisions                   layouts     parameters  what it is
-|   direct       cpu     fp32, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col       cpu     fp32, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   winograd     cpu     fp32                         nhwc, nchw           8  Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36
-|   direct       cuda    fp32, fp16, bf16             nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
-|   igemm        cuda    tf32, fp16, bf16             nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   wgmma        cuda    tf32, fp16, bf16             nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32                         nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   kernel       device  precisions                         layouts     parameters  what it is
+|   direct       cpu     fp32, int8                         nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col       cpu     fp32, int8                         nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   winograd     cpu     fp32                               nhwc, nchw           8  Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36
+|   direct       cuda    fp32, fp16, bf16                   nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
+|   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
+|   wgmma        cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w
