@@ -41,8 +41,10 @@ typedef struct nt_sweep_options {
     nt_vendor_mode vendor;         /* a vendor's kernel named by `kernel` is meant in any case */
     const nt_narrowing *narrowing; /* --param */
     int narrowing_count;
-    const char *where;    /* --where; NULL: none */
-    const char *strategy; /* NULL: random */
+    const char *where;                /* --where; NULL: none */
+    const char *strategy;             /* NULL: the default */
+    const struct nt_warm_start *warm; /* what earlier runs measured; NULL: nothing is to be known of them */
+    const char *warm_from;            /* as --warm-start names it, for the run record; NULL: none */
     nt_budget budget;
     uint64_t seed;
     double ci_rel;    /* 0.005 */

@@ -72,6 +72,8 @@ static char *options_json(const nt_sweep_options *o)
                   nt_json_real(o->max_error));
     if (o->vendor != NT_VENDOR_NEVER)
         json_object_set_new(all, "vendor", json_string(o->vendor == NT_VENDOR_ONLY ? "only" : "also"));
+    if (o->warm_from != NULL)
+        json_object_set_new(all, "warm_start", json_string(o->warm_from));
     nt_spec_tell(all, o->layer);
     return nt_json_dump_done(all);
 }

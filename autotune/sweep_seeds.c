@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "autotune/sweep_state.h"
+#include "autotune/warm_start.h"
 #include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 
-static nt__unit *unit_of(nt__sweep *sweep)
+static nt__unit *unit_of(const nt__sweep *sweep)
 {
     return &sweep->unit[sweep->unit_index];
 }
@@ -59,6 +60,20 @@ static double seconds_left(const nt__sweep *sweep)
                : 0;
 }
 
+/* What earlier runs know of the unit's candidates; to be freed. */
+static nt_earlier *earlier_of(const nt__sweep *sweep, const nt_space *const *space, size_t *count)
+{
+    const nt__unit *unit = unit_of(sweep);
+    nt_warm_group like = {.problem = unit->problem, .cache = unit->cache};
+    nt_earlier *earlier = NULL;
+    *count = 0;
+    if (sweep->options->warm == NULL)
+        return NULL;
+    nt_copy(like.device_uuid, sizeof like.device_uuid, sweep->device.uuid);
+    *count = nt_warm_start_for(sweep->options->warm, &like, space, unit->served_count, &earlier);
+    return earlier;
+}
+
 /* The strategy is not asked for what is known or comes first. */
 void nt__open_strategy(nt__sweep *sweep)
 {
@@ -72,14 +87,19 @@ void nt__open_strategy(nt__sweep *sweep)
         exclude[excluded] = sweep->seen[excluded];
     for (const nt__candidate *c = sweep->seeds.first; c != NULL; c = c->next)
         exclude[excluded++] = c->ask;
+    size_t earlier_count;
+    nt_earlier *earlier = earlier_of(sweep, space, &earlier_count);
     nt_strategy_setup setup = {.space = space,
                                .kernel_count = unit->served_count,
                                .seed = sweep->options->seed,
                                .exclude = exclude,
                                .exclude_count = excluded,
+                               .earlier = earlier,
+                               .earlier_count = earlier_count,
                                .budget_trials = trials_left(sweep),
                                .budget_s = seconds_left(sweep)};
     sweep->strategy_state = sweep->strategy->create(&setup);
+    free(earlier);
     free(exclude);
 }
 

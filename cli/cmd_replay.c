@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "autotune/replay_earlier.h"
 #include "autotune/replay_score.h"
 #include "cli/cmd.h"
 #include "cli/color.h"
@@ -39,6 +41,10 @@ static const nt_option rows[] = {
      .min = 1,
      .max = 256,
      .help = "proposals asked for before the first is answered (default 1)"},
+    {.name = "warm-start",
+     .kind = NT_OPTION_LIST,
+     .argument = "SPACE,..",
+     .help = "what the strategy knows beforehand: these recordings of the same kernel on other devices"},
     {.name = "noise",
      .kind = NT_OPTION_FLAG,
      .help = "answer with one recorded sample, drawn at random, instead of the mean"},
@@ -177,6 +183,28 @@ static void replay_one(output *o, const nt_recorded *recorded, const nt_replay_o
     free(runs);
 }
 
+/* What --warm-start knows of a space. A recording of it is no earlier run of it. */
+static nt_status know(const nt_args *args, const nt_recorded *recorded, nt_earlier_list *list, nt_error *err)
+{
+    const nt_given *from = nt_args_get(args, "warm-start");
+    for (int i = 0; from != NULL && i < from->count; i++) {
+        nt_recorded *other;
+        nt_status status = nt_recorded_open(from->text[i], &other, err);
+        if (status != NT_OK)
+            return status;
+        if (strcmp(other->name, recorded->name) == 0)
+            status = nt_fail(err, NT_USAGE, "--warm-start: %s is the space that is replayed", from->text[i]);
+        else if (nt_earlier_list_add(list, other, recorded, NULL) == 0)
+            status =
+                nt_fail(err, NT_USAGE, "--warm-start: %s is of another kernel than %s: no configuration is in both",
+                        other->name, recorded->name);
+        nt_recorded_free(other);
+        if (status != NT_OK)
+            return status;
+    }
+    return NT_OK;
+}
+
 static nt_status replay_all(output *o, const nt_args *args, nt_replay_options *options, nt_error *err)
 {
     *o = (output){.table = o->table, .json = o->json, .trace = o->trace, .noise = o->noise, .repeats = o->repeats};
@@ -185,8 +213,16 @@ static nt_status replay_all(output *o, const nt_args *args, nt_replay_options *o
         nt_status status = nt_recorded_open(nt_args_positional(args, i), &recorded, err);
         if (status != NT_OK)
             return status;
-        replay_one(o, recorded, options);
+        nt_earlier_list known = {0};
+        status = know(args, recorded, &known, err);
+        options->earlier = known.item;
+        options->earlier_count = known.count;
+        if (status == NT_OK)
+            replay_one(o, recorded, options);
+        nt_earlier_list_done(&known);
         nt_recorded_free(recorded);
+        if (status != NT_OK)
+            return status;
     }
     add_summary(o, options->strategy);
     return NT_OK;

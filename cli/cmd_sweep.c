@@ -12,6 +12,7 @@
 #include "cli/present.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_view.h"
+#include "cli/warm_start.h"
 #include "cli/warn.h"
 #include "core/json.h"
 #include "core/units.h"
@@ -95,13 +96,33 @@ static void print_resume(const nt_args *args, const nt_sweep_options *options)
                 given ? "" : " --resume");
 }
 
+/* Reads what --warm-start asks for. */
+static nt_status warm_up(const nt_args *args, nt_sweep_options *options, const char *path, nt_warm_start *warm,
+                         nt_error *err)
+{
+    if (options->warm_from == NULL)
+        return NT_OK;
+    nt_status status = nt_warm_start_read(options->warm_from, path, options->layer, warm, err);
+    options->warm = warm;
+    if (status == NT_OK && warm->count == 0)
+        nt_warn(args, "cold-start",
+                "--warm-start %s: no earlier run of %s there has a right trial; the search begins cold",
+                options->warm_from, options->layer);
+    return status;
+}
+
 static nt_status sweep_into(const nt_args *args, nt_sweep_options *options, const char *path, int *exit_code,
                             nt_error *err)
 {
     nt_sink *sink = NULL;
-    nt_status status = nt_db_sink_open(path, &sink, err);
-    if (status != NT_OK)
+    nt_warm_start warm = {0};
+    nt_status status = warm_up(args, options, path, &warm, err);
+    if (status == NT_OK)
+        status = nt_db_sink_open(path, &sink, err);
+    if (status != NT_OK) {
+        nt_warm_start_done(&warm);
         return status;
+    }
     nt_sweep_view *view = nt_sweep_view_open(args, path, options->resume);
     nt_sweep_events events = nt_sweep_view_events(view);
     nt_sweep_result result;
@@ -114,6 +135,7 @@ static nt_status sweep_into(const nt_args *args, nt_sweep_options *options, cons
     nt_sweep_view_close(view);
     nt_sweep_result_done(&result);
     nt_sink_close(sink);
+    nt_warm_start_done(&warm);
     return status;
 }
 

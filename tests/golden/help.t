@@ -67,6 +67,9 @@ $ nntune sweep --help
 |                             'tile_m * tile_n >= 4096'
 |       --strategy NAME       auto, random, exhaustive, surrogate, local,
 |                             annealing, genetic, evolution, swarm (default auto)
+|       --warm-start DB|auto  begin with what earlier runs of the layer found, on
+|                             other problems or devices: a database, or auto for
+|                             the one of --db
 |       --budget N|TIME       trials, or time such as 60s, 5m (default 60s), over
 |                             all problems
 |       --seed N              seed of inputs and of the strategy (default 1)
