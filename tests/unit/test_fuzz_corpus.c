@@ -1,4 +1,5 @@
-/* Runs the texts that fuzzing starts from, and every prefix of them, through the same checks, without a fuzzer. */
+/* Runs the texts that fuzzing starts from, every prefix of them, and what fuzzing found (reduced to the least that
+ * reaches as many edges, packed by tests/fuzz/pack.py) through the same checks, without a fuzzer. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +10,12 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_t1
 #include "../fuzz/fuzz_t1.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_expr
+#include "../fuzz/fuzz_expr.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_recorded_space
+#include "../fuzz/fuzz_recorded_space.c"
 
 #include "core/text_file.h"
 #include "core_check.h"
@@ -33,7 +40,7 @@ static int run_file(const char *path, target_fn *target)
     return 1;
 }
 
-static void run_folder(const char *name, target_fn *target)
+static int run_folder(const char *name, target_fn *target)
 {
     char folder[64], path[400];
     int files = 0;
@@ -47,23 +54,55 @@ static void run_folder(const char *name, target_fn *target)
             files += run_file(path, target);
     }
     closedir(dir);
-    assert_true(files >= 3);
+    return files;
 }
 
-static void formats(void **state)
+/* Texts one behind the other, each after its length in four bytes. */
+static int run_packed(const char *name, target_fn *target)
 {
-    (void)state;
-    run_folder("formats", fuzz_formats);
+    char path[64], *packed;
+    size_t bytes;
+    int texts = 0;
+    nt_error err = {0};
+    snprintf(path, sizeof path, "tests/fuzz/corpus/%s.gz", name);
+    if (nt_text_file_read(path, CORPUS_BYTES, &packed, &bytes, &err) != NT_OK)
+        fail_msg("%s", err.what);
+    for (size_t at = 0; at < bytes; texts++) {
+        const uint8_t *text = (const uint8_t *)packed + at;
+        assert_true(bytes - at >= 4);
+        size_t length = text[0] | (size_t)text[1] << 8 | (size_t)text[2] << 16 | (size_t)text[3] << 24;
+        assert_true(length <= bytes - at - 4);
+        target(text + 4, length);
+        at += 4 + length;
+    }
+    free(packed);
+    return texts;
 }
 
-static void t1_files(void **state)
+static const struct {
+    const char *name;
+    target_fn *target;
+} readers[] = {{"t4", fuzz_formats},   {"kernel_tuner", fuzz_formats},
+               {"ktt", fuzz_formats},  {"csv", fuzz_formats},
+               {"json", fuzz_formats}, {"t1", fuzz_t1},
+               {"expr", fuzz_expr},    {"recorded_space", fuzz_recorded_space}};
+
+static void what_fuzzing_starts_from(void **state)
 {
     (void)state;
-    run_folder("t1", fuzz_t1);
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        assert_true(run_folder(readers[i].name, readers[i].target) >= 1);
+}
+
+static void what_fuzzing_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        assert_true(run_packed(readers[i].name, readers[i].target) >= 20);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formats), cmocka_unit_test(t1_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fuzzing_starts_from), cmocka_unit_test(what_fuzzing_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
