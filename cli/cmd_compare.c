@@ -35,7 +35,8 @@ typedef struct comparison {
     nt_comparison *row;
     const nt_side_row **of[2]; /* rows of the sides; NULL where one has none */
     size_t count, common;
-    double threshold, noise;
+    double threshold;
+    nt_compare_noise noise;
     double price[2]; /* NAN without */
 } comparison;
 
@@ -187,7 +188,11 @@ static void print_text(comparison *c)
     for (int v = 0; v < NT_VERDICT_COUNT; v++)
         if (count[v] > 0)
             printf("%zu %s\n", count[v], nt_verdict_name((nt_verdict)v));
-    printf("threshold %.3g %%, noise between blocks %.2f %%\n", c->threshold * 100, c->noise * 100);
+    printf("threshold %.3g %%, noise between blocks %.2f %%\n", c->threshold * 100, c->noise.block_rel * 100);
+    if (!isnan(c->noise.drift_rel))
+        printf("half of the problems moved by more than %+.2f %%: %s\n", c->noise.drift_rel * 100,
+               c->noise.drift_taken ? "within the threshold, so verdicts are about what lies beyond it"
+                                    : "beyond the threshold, so it counts");
     print_means(c);
 }
 
@@ -238,7 +243,9 @@ static void print_json(comparison *c)
     json_object_set_new(document, "a", json_string(c->side[0].word));
     json_object_set_new(document, "b", json_string(c->side[1].word));
     json_object_set_new(document, "threshold_pct", json_real(c->threshold * 100));
-    json_object_set_new(document, "noise_pct", json_real(c->noise * 100));
+    json_object_set_new(document, "noise_pct", json_real(c->noise.block_rel * 100));
+    json_object_set_new(document, "drift_pct", nt_json_real(c->noise.drift_rel * 100));
+    json_object_set_new(document, "drift_left_aside", json_boolean(c->noise.drift_taken));
     for (size_t i = 0; i < c->count; i++)
         json_array_append_new(list, row_json(c, i));
     json_object_set_new(document, "problems", list);

@@ -13,8 +13,6 @@
 #include "core/mem.h"
 #include "db/db.h"
 
-enum { BLOCKS = 3 };
-
 /* What a word asks for. */
 typedef struct wanted {
     int64_t run;        /* 0: any */
@@ -22,9 +20,7 @@ typedef struct wanted {
     const char *extra;  /* one more condition on rows; NULL: none */
 } wanted;
 
-static const char vendor_rows[] =
-    "(kernel like 'cudnn%' or kernel like 'cublas%' or kernel like 'onednn%' or kernel like "
-    "'openblas%' or kernel like 'vendor%')";
+static const char vendor_rows[] = "vendor = 1";
 static const char rule_rows[] = "rule is not null and rule <> ''";
 
 void nt_side_done(nt_side *side)
@@ -78,13 +74,12 @@ static void read_times(nt_side *side, const nt_row *row, nt_side_row *out)
     nt_samples samples = {0};
     int64_t trial = nt_row_int(row, "trial");
     snprintf(out->measurement, sizeof out->measurement, "%s#%lld", side->path, (long long)trial);
-    out->side.within_rel = NAN;
     out->side.first_ns = NAN;
     out->side.present = true;
     if (side->reader->samples(side->reader, trial, &samples, NULL) == NT_OK && samples.count > 0)
-        nt_compare_add_samples(&out->side, samples.sample_ns, samples.count, BLOCKS);
+        nt_compare_samples(&out->side, samples.sample_ns, samples.count, 0);
     else
-        out->side.block_ns[out->side.block_count++] = nt_row_real(row, "time_ns");
+        nt_compare_time(&out->side, nt_row_real(row, "time_ns"));
     if (nt_row_int(row, "rank") != NT_UNKNOWN)
         out->side.first_ns = nt_row_real(row, "first_time_ns");
     nt_samples_done(&samples);
@@ -145,7 +140,7 @@ static void fill_roofs(nt_side *side)
         if (row->run != run)
             side->reader->device(side->reader, row->run, take_device, &device, NULL);
         run = row->run;
-        row->roof_pct = nt_speed_of(&device, &row->problem, &extents, row->side.block_ns[0]).roof_pct;
+        row->roof_pct = nt_speed_of(&device, &row->problem, &extents, row->side.time_ns).roof_pct;
     }
 }
 

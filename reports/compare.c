@@ -14,7 +14,6 @@ static const double noise_unknown = 0.005;
 static const double pooled_weight = 4;
 /* Standard errors to each side: 99 % with the few degrees of freedom that blocks give. */
 static const double width = 2.8;
-static const double normal_95 = 1.96;
 
 const char *nt_verdict_name(nt_verdict verdict)
 {
@@ -26,41 +25,44 @@ const char *nt_verdict_name(nt_verdict verdict)
     return (unsigned)verdict < NT_VERDICT_COUNT ? names[verdict] : "unknown";
 }
 
-void nt_compare_add_samples(nt_compare_side *side, const double *sample_ns, size_t count, int blocks)
-{
-    while (blocks > 1 && count / (size_t)blocks < 4)
-        blocks--;
-    if (count == 0)
-        return;
-    side->time_ns = side->block_count == 0 ? nt_median(sample_ns, count) : 0;
-    for (int i = 0; i < blocks && side->block_count < NT_COMPARE_BLOCKS; i++) {
-        size_t begin = count * (size_t)i / (size_t)blocks, end = count * (size_t)(i + 1) / (size_t)blocks;
-        side->block_ns[side->block_count++] = nt_median(sample_ns + begin, end - begin);
-    }
-    side->within_rel = nt_interval_rel(nt_median_interval(sample_ns, count, 0.95));
-}
-
 /* ---- noise ----------------------------------------------------------------------------------------------------------- */
 
-static double center(const nt_compare_side *s)
+static bool both_present(const nt_comparison *row)
 {
-    double logs[NT_COMPARE_BLOCKS];
-    if (s->time_ns > 0)
-        return log(s->time_ns);
-    for (int i = 0; i < s->block_count; i++)
-        logs[i] = log(s->block_ns[i]);
-    return nt_median(logs, (size_t)s->block_count);
+    return row->a.present && row->b.present;
 }
 
-/* Sum of squares of the blocks' logarithms about their mean. */
-static double squares(const nt_compare_side *s)
+/* Both sides show two speeds, and like against like is what explains the samples best: A's fast one is not nearer to
+ * B's slow one than to B's fast one. */
+static bool by_level(const nt_comparison *row)
 {
-    double mean = 0, sum = 0;
-    for (int i = 0; i < s->block_count; i++)
-        mean += log(s->block_ns[i]) / s->block_count;
-    for (int i = 0; i < s->block_count; i++)
-        sum += (log(s->block_ns[i]) - mean) * (log(s->block_ns[i]) - mean);
-    return sum;
+    if (!both_present(row) || !row->a.levels.found || !row->b.levels.found)
+        return false;
+    const double *a = row->a.levels.level, *b = row->b.levels.level;
+    return fmin(fabs(b[0] - a[1]), fabs(b[1] - a[0])) > fmax(fabs(b[0] - a[0]), fabs(b[1] - a[1]));
+}
+
+/* Some samples may be left aside as strays: not when the other side's time is nearer to them than to the rest, because
+ * then they may be what this side switched to. */
+static bool strays_are_aside(const nt_compare_side *side, const nt_compare_side *other)
+{
+    double shift = fabs(side->whole.center - other->whole.center);
+    return side->strays.found ? fabs(side->strays.center - other->whole.center) > shift : !side->levels.found;
+}
+
+static bool by_rest(const nt_comparison *row)
+{
+    return both_present(row) && strays_are_aside(&row->a, &row->b) && strays_are_aside(&row->b, &row->a);
+}
+
+static const nt_compare_side *side_at(const nt_comparison *rows, size_t i)
+{
+    return i % 2 ? &rows[i / 2].b : &rows[i / 2].a;
+}
+
+static const nt_compare_spread *spread_in(const nt_comparison *row, const nt_compare_side *side)
+{
+    return by_level(row) ? &side->about : by_rest(row) ? &side->clean : &side->whole;
 }
 
 /* The typical variance of a block: the median over problems, which a few restless ones do not move, brought to the
@@ -70,10 +72,11 @@ static double pooled_blocks(const nt_comparison *rows, size_t count)
     double *each = nt_alloc(2 * count * sizeof *each);
     size_t n = 0;
     for (size_t i = 0; i < 2 * count; i++) {
-        const nt_compare_side *s = i % 2 ? &rows[i / 2].b : &rows[i / 2].a;
-        double dof = s->block_count - 1;
+        const nt_compare_side *s = side_at(rows, i);
+        const nt_compare_spread *spread = spread_in(&rows[i / 2], s);
+        double dof = spread->blocks - 1;
         if (s->present && dof >= 1)
-            each[n++] = squares(s) / dof / pow(1 - 2 / (9 * dof), 3);
+            each[n++] = spread->squares / dof / pow(1 - 2 / (9 * dof), 3);
     }
     double pooled = nt_median(each, n);
     free(each);
@@ -86,9 +89,9 @@ static double pooled_first(const nt_comparison *rows, size_t count)
     double *shift = nt_alloc(2 * count * sizeof *shift);
     size_t n = 0;
     for (size_t i = 0; i < 2 * count; i++) {
-        const nt_compare_side *s = i % 2 ? &rows[i / 2].b : &rows[i / 2].a;
+        const nt_compare_side *s = side_at(rows, i);
         if (s->present && s->first_ns > 0)
-            shift[n++] = log(s->first_ns) - center(s);
+            shift[n++] = log(s->first_ns) - log(s->time_ns);
     }
     double typical = nt_median(shift, n);
     for (size_t i = 0; i < n; i++)
@@ -105,14 +108,64 @@ static double noise_of(const nt_comparison *rows, size_t count)
     return isnan(variance) ? noise_unknown : sqrt(variance);
 }
 
-static double side_variance(const nt_compare_side *s, double noise)
+static double side_variance(const nt_comparison *row, const nt_compare_side *s, double noise)
 {
-    double within = isnan(s->within_rel) ? 0 : s->within_rel / normal_95;
-    double own = s->block_count > 1 ? squares(s) : 0;
-    double block = (pooled_weight * noise * noise + own) / (pooled_weight + s->block_count - 1);
-    double between = block / s->block_count;
+    const nt_compare_spread *spread = spread_in(row, s);
+    double block = (pooled_weight * noise * noise + spread->squares) / (pooled_weight + spread->blocks - 1);
     /* Blocks of one run share what that run's process had of its own: a part that more blocks do not take away. */
-    return fmax(between, within * within) + noise * noise / 4;
+    return fmax(block / spread->blocks, spread->error * spread->error) + noise * noise / 4;
+}
+
+/* ---- ratios ---------------------------------------------------------------------------------------------------------- */
+
+/* Logarithm of b over a where both show two speeds: the shift of both, by their samples. The interval holds the shift
+ * of each: speeds that moved apart leave no verdict. */
+static double level_shift(const nt_comparison *row, double *half)
+{
+    double shift[2], weight[2];
+    for (int i = 0; i < 2; i++) {
+        shift[i] = row->b.levels.level[i] - row->a.levels.level[i];
+        weight[i] = 1 / (1 / row->a.levels.count[i] + 1 / row->b.levels.count[i]);
+    }
+    double common = (shift[0] * weight[0] + shift[1] * weight[1]) / (weight[0] + weight[1]);
+    double result = common + row->b.about.center - row->a.about.center;
+    for (int i = 0; i < 2; i++)
+        *half = fmax(*half, fabs(shift[i] - result));
+    return result;
+}
+
+static void measure_row(nt_comparison *row, double noise)
+{
+    row->a_ns = row->a.present ? row->a.time_ns : (double)NAN;
+    row->b_ns = row->b.present ? row->b.time_ns : (double)NAN;
+    row->ratio = row->lo = row->hi = NAN;
+    if (!both_present(row))
+        return;
+    double half = width * sqrt(side_variance(row, &row->a, noise) + side_variance(row, &row->b, noise));
+    double shift =
+        by_level(row) ? level_shift(row, &half) : spread_in(row, &row->b)->center - spread_in(row, &row->a)->center;
+    row->ratio = exp(shift);
+    row->lo = exp(shift - half);
+    row->hi = exp(shift + half);
+}
+
+static bool same_measurement(const nt_comparison *row)
+{
+    return row->a.measurement != NULL && row->b.measurement != NULL &&
+           strcmp(row->a.measurement, row->b.measurement) == 0;
+}
+
+/* What most problems share is of the machine or of the day, not of a problem. */
+static double common_drift(const nt_comparison *rows, size_t count)
+{
+    double *shift = nt_alloc((count + 1) * sizeof *shift);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(rows[i].ratio))
+            shift[n++] = log(rows[i].ratio);
+    double drift = n >= NT_COMPARE_DRIFT_ROWS ? nt_median(shift, n) : (double)NAN;
+    free(shift);
+    return drift;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------------- */
@@ -128,58 +181,61 @@ static void without_both(nt_comparison *row)
         snprintf(row->reason, sizeof row->reason, "not measured on the %s side", row->b.present ? "old" : "new");
 }
 
-static void judge(nt_comparison *row, double threshold)
+static nt_verdict verdict_of(double lo, double hi, double most)
 {
-    double most = log1p(threshold), lo = log(row->lo), hi = log(row->hi);
     if (lo > most)
-        row->verdict = NT_VERDICT_SLOWER;
-    else if (hi < -most)
-        row->verdict = NT_VERDICT_FASTER;
-    else if (lo >= -most && hi <= most)
-        row->verdict = NT_VERDICT_SAME;
-    else
-        row->verdict = NT_VERDICT_UNCLEAR;
+        return NT_VERDICT_SLOWER;
+    if (hi < -most)
+        return NT_VERDICT_FASTER;
+    return lo >= -most && hi <= most ? NT_VERDICT_SAME : NT_VERDICT_UNCLEAR;
+}
+
+/* `drift`: logarithm of what all problems share and verdicts leave aside. */
+static void judge(nt_comparison *row, double threshold, double drift)
+{
     static const char *const reasons[NT_VERDICT_COUNT] = {
         [NT_VERDICT_SAME] = "any difference is surely within the threshold",
         [NT_VERDICT_FASTER] = "surely, by more than the threshold",
         [NT_VERDICT_SLOWER] = "surely, by more than the threshold",
         [NT_VERDICT_UNCLEAR] = "the interval reaches across the threshold: noise hides the answer",
     };
-    nt_copy(row->reason, sizeof row->reason, reasons[row->verdict]);
+    row->verdict = verdict_of(log(row->lo) - drift, log(row->hi) - drift, log1p(threshold));
+    int length = snprintf(row->reason, sizeof row->reason, "%s", reasons[row->verdict]);
+    if (by_level(row))
+        length += snprintf(row->reason + length, sizeof row->reason - (size_t)length,
+                           "; each of two speeds compared with its like");
+    if (drift != 0)
+        snprintf(row->reason + length, sizeof row->reason - (size_t)length, "; beside %+.2f %% that all share",
+                 100 * expm1(drift));
 }
 
-static void compare_row(nt_comparison *row, double noise, double threshold)
+static void judge_row(nt_comparison *row, double threshold, double drift)
 {
-    row->a_ns = row->a.present ? exp(center(&row->a)) : (double)NAN;
-    row->b_ns = row->b.present ? exp(center(&row->b)) : (double)NAN;
-    row->ratio = row->lo = row->hi = NAN;
-    if (!row->a.present || !row->b.present) {
+    if (!both_present(row)) {
         without_both(row);
-        return;
-    }
-    row->ratio = row->b_ns / row->a_ns;
-    if (row->a.measurement != NULL && row->b.measurement != NULL &&
-        strcmp(row->a.measurement, row->b.measurement) == 0) {
-        row->lo = row->hi = row->ratio;
+    } else if (same_measurement(row)) {
+        row->ratio = row->lo = row->hi = 1;
         row->verdict = NT_VERDICT_SAME;
         snprintf(row->reason, sizeof row->reason, "it is the same measurement");
-        return;
+    } else {
+        judge(row, threshold, drift);
     }
-    double half = width * sqrt(side_variance(&row->a, noise) + side_variance(&row->b, noise));
-    row->lo = row->ratio * exp(-half);
-    row->hi = row->ratio * exp(half);
-    judge(row, threshold);
 }
 
-double nt_compare(nt_comparison *rows, size_t count, double threshold)
+nt_compare_noise nt_compare(nt_comparison *rows, size_t count, double threshold)
 {
-    for (size_t i = 0; i < 2 * count; i++) {
-        nt_compare_side *s = i % 2 ? &rows[i / 2].b : &rows[i / 2].a;
-        s->present = s->present && s->block_count > 0;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].a.present = rows[i].a.present && rows[i].a.whole.blocks > 0;
+        rows[i].b.present = rows[i].b.present && rows[i].b.whole.blocks > 0;
     }
-    double noise = noise_of(rows, count);
+    nt_compare_noise noise = {.block_rel = noise_of(rows, count)};
     for (size_t i = 0; i < count; i++)
-        compare_row(&rows[i], noise, threshold);
+        measure_row(&rows[i], noise.block_rel);
+    double drift = common_drift(rows, count);
+    noise.drift_rel = expm1(drift);
+    noise.drift_taken = fabs(drift) <= log1p(threshold);
+    for (size_t i = 0; i < count; i++)
+        judge_row(&rows[i], threshold, noise.drift_taken ? drift : 0);
     return noise;
 }
 

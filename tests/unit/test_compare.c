@@ -23,7 +23,18 @@ static nt_compare_side side_of(double time_ns, double spread)
     nt_compare_side side = {.present = true, .first_ns = NAN};
     for (int i = 0; i < 12; i++)
         sample[i] = time_ns * (1 + spread * ((i * 5 % 12) / 11.0 - 0.5));
-    nt_compare_add_samples(&side, sample, 12, 3);
+    nt_compare_samples(&side, sample, 12, 0);
+    return side;
+}
+
+/* Quiet samples, the first of three blocks `first` times as long. */
+static nt_compare_side stepping(double time_ns, double first)
+{
+    double sample[12];
+    nt_compare_side side = {.present = true, .first_ns = NAN};
+    for (int i = 0; i < 12; i++)
+        sample[i] = time_ns * (1 + 0.0001 * (i * 5 % 12)) * (i < 4 ? first : 1);
+    nt_compare_samples(&side, sample, 12, 4);
     return side;
 }
 
@@ -75,23 +86,89 @@ static void no_samples_are_no_measurement(void **state)
 {
     (void)state;
     nt_comparison row = {.a = side_of(1000, 0.01), .b = {.present = true}};
-    nt_compare_add_samples(&row.b, NULL, 0, 3);
+    nt_compare_samples(&row.b, NULL, 0, 0);
     nt_compare(&row, 1, 0.01);
     assert_int_equal(row.verdict, NT_VERDICT_MISSING);
-    assert_false(nt_compare(NULL, 0, 0.01) < 0);
+    assert_false(nt_compare(NULL, 0, 0.01).block_rel < 0);
 }
 
 static void noise_between_blocks_widens_intervals(void **state)
 {
     (void)state;
-    nt_comparison quiet = {.a = side_of(1000, 0.001), .b = side_of(1030, 0.001)}, restless = quiet;
-    restless.a.block_ns[0] *= 1.05;
-    restless.b.block_ns[2] *= 0.96;
+    nt_comparison quiet = {.a = stepping(1000, 1), .b = stepping(1020, 1)};
+    nt_comparison restless = {.a = stepping(1000, 1.009), .b = stepping(1020, 0.991)};
     nt_compare(&quiet, 1, 0.01);
     nt_compare(&restless, 1, 0.01);
     assert_int_equal(quiet.verdict, NT_VERDICT_SLOWER);
     assert_int_equal(restless.verdict, NT_VERDICT_UNCLEAR);
     assert_true(restless.hi - restless.lo > 3 * (quiet.hi - quiet.lo));
+}
+
+/* A time alone has no scatter of its own: the others' is taken. */
+static void a_time_without_samples_counts(void **state)
+{
+    (void)state;
+    nt_comparison row = {.a = {.present = true, .first_ns = NAN}, .b = {.present = true, .first_ns = NAN}};
+    nt_compare_time(&row.a, 1000);
+    nt_compare_time(&row.b, 1100);
+    nt_compare(&row, 1, 0.01);
+    assert_int_equal(row.verdict, NT_VERDICT_SLOWER);
+    assert_true(row.lo < 1.09 && row.hi > 1.11);
+    nt_compare_time(&row.b, NAN);
+    row.b.present = true;
+    nt_compare(&row, 1, 0.01);
+    assert_int_equal(row.verdict, NT_VERDICT_MISSING);
+}
+
+/* ---- two speeds ---- */
+
+static void two_speeds_are_compared_with_their_like(void **state)
+{
+    (void)state;
+    static const struct {
+        double b_ns, a_first, b_first;
+        nt_verdict verdict;
+    } cases[] = {
+        {1000, 1.3, 1.3, NT_VERDICT_SAME},     /* both show both */
+        {1030, 1.3, 1.3, NT_VERDICT_SLOWER},   /* and both are slower */
+        {970, 1.3, 1.3, NT_VERDICT_FASTER},    /* or faster */
+        {1000, 1.3, 1.39, NT_VERDICT_UNCLEAR}, /* the speeds moved apart */
+        {1030, 1.3, 1, NT_VERDICT_UNCLEAR},    /* one side shows one speed alone: which? */
+        {1300, 1.3, 1, NT_VERDICT_UNCLEAR},    /* most likely A's slow one */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        nt_comparison row = {.a = stepping(1000, cases[i].a_first), .b = stepping(cases[i].b_ns, cases[i].b_first)};
+        nt_compare(&row, 1, 0.01);
+        assert_true(row.a.levels.found);
+        assert_string_equal(nt_verdict_name(row.verdict), nt_verdict_name(cases[i].verdict));
+        assert_int_equal(strstr(row.reason, "two speeds") != NULL, cases[i].b_first > 1);
+    }
+}
+
+/* ---- drift ---- */
+
+static nt_compare_noise with_drift(nt_comparison *rows, size_t count, double drift, double first)
+{
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (nt_comparison){.a = stepping(1000, 1), .b = stepping(1000 * drift * (i == 0 ? first : 1), 1)};
+    return nt_compare(rows, count, 0.01);
+}
+
+static void what_all_share_is_left_aside(void **state)
+{
+    (void)state;
+    nt_comparison rows[40];
+    nt_compare_noise noise = with_drift(rows, 40, 1.008, 1.014);
+    assert_true(noise.drift_taken && fabs(noise.drift_rel - 0.008) < 1e-6);
+    assert_int_equal(rows[0].verdict, NT_VERDICT_SLOWER);
+    assert_int_equal(rows[1].verdict, NT_VERDICT_SAME);
+    assert_true(fabs(rows[0].ratio - 1.008 * 1.014) < 1e-6); /* shown as measured */
+    assert_non_null(strstr(rows[1].reason, "+0.80 % that all share"));
+    noise = with_drift(rows, 40, 1.05, 1);
+    assert_false(noise.drift_taken); /* all became slower: that is a regression */
+    assert_int_equal(rows[1].verdict, NT_VERDICT_SLOWER);
+    noise = with_drift(rows, NT_COMPARE_DRIFT_ROWS - 1, 1.008, 1.014);
+    assert_true(isnan(noise.drift_rel) && !noise.drift_taken);
 }
 
 /* ---- recorded samples ---- */
@@ -125,16 +202,22 @@ static nt_compare_side half_of(const nt_recorded *r, const nt_recorded_row *row,
     nt_compare_side side = {.present = true, .first_ns = NAN};
     for (uint32_t i = begin; i < row->sample_count && count < 64; i += 2)
         sample[count++] = (double)r->sample_ms[row->first_sample + i] * 1e6 * factor;
-    nt_compare_add_samples(&side, sample, count, 3);
+    nt_compare_samples(&side, sample, count, 0);
     return side;
 }
 
+/* Rows of the recording that are drawn from: all, or every second one. */
+typedef struct drawn {
+    uint32_t first, step;
+} drawn;
+
 /* A slow-down of `planted` in 20 of 200 random problems, and 0.5 % that all share. */
-static void compare_halves(const nt_recorded *r, unsigned seed, double planted, nt_comparison *rows)
+static void compare_halves(const nt_recorded *r, drawn from, unsigned seed, double planted, nt_comparison *rows)
 {
     double drift = seed % 2 ? 1.005 : 1 / 1.005;
     for (int i = 0; i < PROBLEMS;) {
-        const nt_recorded_row *row = &r->row[next_random(&seed) % r->row_count];
+        uint32_t at = from.first + from.step * (next_random(&seed) % (uint32_t)(r->row_count / from.step));
+        const nt_recorded_row *row = &r->row[at];
         if (row->outcome != NT_OUTCOME_OK || row->sample_count < 24)
             continue;
         rows[i] = (nt_comparison){.a = half_of(r, row, 0, 1),
@@ -144,7 +227,7 @@ static void compare_halves(const nt_recorded *r, unsigned seed, double planted, 
     nt_compare(rows, PROBLEMS, 0.01);
 }
 
-static int slower_in(const nt_comparison *rows, int begin, int end)
+static int changes_in(const nt_comparison *rows, int begin, int end)
 {
     int count = 0;
     for (int i = begin; i < end; i++)
@@ -152,35 +235,70 @@ static int slower_in(const nt_comparison *rows, int begin, int end)
     return count;
 }
 
+typedef struct tally {
+    int least_found, all_found, most_false, small_slower, same;
+} tally;
+
+static tally over_seeds(const nt_recorded *r, drawn from, const char *what)
+{
+    nt_comparison *rows = nt_alloc_zero(PROBLEMS, sizeof *rows);
+    tally t = {.least_found = PLANTED};
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        compare_halves(r, from, seed, 0.03, rows);
+        int found = changes_in(rows, 0, PLANTED), wrong = changes_in(rows, PLANTED, PROBLEMS);
+        t.least_found = found < t.least_found ? found : t.least_found;
+        t.all_found += found;
+        t.most_false = wrong > t.most_false ? wrong : t.most_false;
+        for (int i = PLANTED; i < PROBLEMS; i++)
+            t.same += rows[i].verdict == NT_VERDICT_SAME;
+        compare_halves(r, from, seed, 0.003, rows);
+        for (int i = 0; i < PLANTED; i++)
+            t.small_slower += rows[i].verdict == NT_VERDICT_SLOWER;
+    }
+    print_message("%s: 3 %% planted: %.1f of %d found, at least %d; of %d others at most %d wrong, %.0f same; "
+                  "0.3 %% planted: %d slower\n",
+                  what, (double)t.all_found / SEEDS, PLANTED, t.least_found, PROBLEMS - PLANTED, t.most_false,
+                  (double)t.same / SEEDS, t.small_slower);
+    free(rows);
+    return t;
+}
+
+/* About one configuration in twenty of this recording has two speeds, 10 % to 45 % apart, each held for a while. The
+ * method's numbers were settled on the even rows and on other recordings; the odd rows were looked at afterwards. */
 static void finds_what_was_planted_in_recorded_samples(void **state)
 {
     (void)state;
+    static const struct {
+        drawn from;
+        const char *what;
+    } halves[] = {{{0, 1}, "all rows"}, {{0, 2}, "even rows"}, {{1, 2}, "odd rows"}};
     nt_recorded *r = open_recorded("convolution_milo-A100.csv.gz");
     if (r == NULL)
         skip();
-    nt_comparison *rows = nt_alloc_zero(PROBLEMS, sizeof *rows);
-    int least_found = PLANTED, all_found = 0, most_false = 0, false_small = 0;
-    for (unsigned seed = 1; seed <= SEEDS; seed++) {
-        compare_halves(r, seed, 0.03, rows);
-        int found = slower_in(rows, 0, PLANTED), wrong = slower_in(rows, PLANTED, PROBLEMS);
-        least_found = found < least_found ? found : least_found;
-        all_found += found;
-        most_false = wrong > most_false ? wrong : most_false;
-        compare_halves(r, seed, 0.003, rows);
-        for (int i = 0; i < PLANTED; i++)
-            false_small += rows[i].verdict == NT_VERDICT_SLOWER;
+    for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
+        tally t = over_seeds(r, halves[i].from, halves[i].what);
+        assert_true(t.least_found >= 18);
+        assert_true(t.most_false <= 2);
+        assert_int_equal(t.small_slower, 0);
     }
-    print_message("3 %% planted: %.1f of %d found, at least %d; at most %d of %d others; 0.3 %%: %d of %d slower\n",
-                  (double)all_found / SEEDS, PLANTED, least_found, most_false, PROBLEMS - PLANTED, false_small,
-                  PLANTED * SEEDS);
-    /* About one configuration in twenty of this recording has two speeds, 10 % to 45 % apart, each held for a while: of
-     * those no verdict is honest, and a seed may draw several. */
-    assert_true(all_found >= 18 * SEEDS);
-    assert_true(least_found >= 16);
-    assert_true(most_false <= 2);
-    assert_int_equal(false_small, 0);
-    free(rows);
     nt_recorded_free(r);
+}
+
+/* Other devices' recordings, some of them of clocks that step all the time: little may be found, nothing invented. */
+static void invents_nothing_on_restless_devices(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"convolution_milo-A6000.csv.gz", "convolution_milo-W6600.csv.gz",
+                                        "gemm-RTX_3090.csv.gz"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        nt_recorded *r = open_recorded(names[i]);
+        if (r == NULL)
+            skip();
+        tally t = over_seeds(r, (drawn){0, 1}, names[i]);
+        assert_true(t.most_false <= 2);
+        assert_int_equal(t.small_slower, 0);
+        nt_recorded_free(r);
+    }
 }
 
 /* ---- portability ---- */
@@ -239,7 +357,11 @@ int main(void)
         cmocka_unit_test(a_side_may_be_missing_or_failed),
         cmocka_unit_test(no_samples_are_no_measurement),
         cmocka_unit_test(noise_between_blocks_widens_intervals),
+        cmocka_unit_test(a_time_without_samples_counts),
+        cmocka_unit_test(two_speeds_are_compared_with_their_like),
+        cmocka_unit_test(what_all_share_is_left_aside),
         cmocka_unit_test(finds_what_was_planted_in_recorded_samples),
+        cmocka_unit_test(invents_nothing_on_restless_devices),
         cmocka_unit_test(portability_of_recorded_spaces),
         cmocka_unit_test(portability_of_nothing),
     };
