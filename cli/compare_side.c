@@ -13,15 +13,14 @@
 #include "core/mem.h"
 #include "db/db.h"
 
+typedef enum source { RUNS, VENDOR, RULE } source;
+
 /* What a word asks for. */
 typedef struct wanted {
     int64_t run;        /* 0: any */
     const char *device; /* part of a name; NULL: any */
-    const char *extra;  /* one more condition on rows; NULL: none */
+    source from;
 } wanted;
-
-static const char vendor_rows[] = "vendor = 1";
-static const char rule_rows[] = "rule is not null and rule <> ''";
 
 void nt_side_done(nt_side *side)
 {
@@ -43,10 +42,26 @@ static void add_quoted(nt_str *out, const char *text)
     nt_str_add(out, "'");
 }
 
-/* The winners come first: cold before hot, final rounds before the rest, the newest run before older ones. Failed
- * problems follow, so that a problem that has a winner is never taken for failed. */
-static void write_query(const wanted *w, nt_str *out)
+static bool take_nothing(void *context, const nt_row *row)
 {
+    (void)context;
+    (void)row;
+    return false;
+}
+
+/* Databases of earlier versions do not tell vendors' kernels apart, and have none. */
+static const char *vendor_column(const nt_side *side)
+{
+    return side->reader->query(side->reader, "select vendor from trials limit 0", take_nothing, NULL, NULL) == NT_OK
+               ? "vendor"
+               : "0";
+}
+
+/* The winners come first: cold before hot, our kernels before a vendor's, final rounds before the rest, the newest run
+ * before older ones. Failed problems follow, so that a problem that has a winner is never taken for failed. */
+static void write_query(const nt_side *side, const wanted *w, nt_str *out)
+{
+    const char *vendor = vendor_column(side);
     nt_str_add(out, "select * from trials where true");
     if (w->run > 0)
         nt_str_addf(out, " and run = %lld", (long long)w->run);
@@ -54,9 +69,11 @@ static void write_query(const wanted *w, nt_str *out)
         nt_str_add(out, " and device = ");
         add_quoted(out, w->device);
     }
-    if (w->extra != NULL)
-        nt_str_addf(out, " and %s", w->extra);
-    nt_str_add(out, " order by outcome <> 'ok', cache, rank is null, rank, run desc, time_ns");
+    if (w->from == VENDOR)
+        nt_str_addf(out, " and %s = 1", vendor);
+    if (w->from == RULE)
+        nt_str_add(out, " and rule is not null and rule <> ''");
+    nt_str_addf(out, " order by outcome <> 'ok', cache, %s = 1, rank is null, rank, run desc, time_ns", vendor);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
@@ -196,7 +213,7 @@ static nt_status parse_run(const char *text, const char *word, int64_t *out, nt_
 static nt_status read_rows(nt_side *side, const wanted *w, nt_error *err)
 {
     nt_str sql = {0};
-    write_query(w, &sql);
+    write_query(side, w, &sql);
     nt_status status = side->reader->query(side->reader, nt_str_text(&sql), take_row, side, err);
     nt_str_done(&sql);
     if (status == NT_OK && side->count == 0) {
@@ -243,9 +260,9 @@ static nt_status open_side(const nt_args *args, nt_side *side, wanted *w, char d
     return status;
 }
 
-static const char *derived_rows(const char *word)
+static source source_of(const char *word)
 {
-    return strcmp(word, "vendor") == 0 ? vendor_rows : strcmp(word, "rule") == 0 ? rule_rows : NULL;
+    return strcmp(word, "vendor") == 0 ? VENDOR : strcmp(word, "rule") == 0 ? RULE : RUNS;
 }
 
 nt_status nt_sides_read(const nt_args *args, const char *a, const char *b, nt_side sides[2], nt_error *err)
@@ -254,19 +271,19 @@ nt_status nt_sides_read(const nt_args *args, const char *a, const char *b, nt_si
     wanted w[2] = {{0}, {0}};
     sides[0] = (nt_side){.word = a};
     sides[1] = (nt_side){.word = b};
-    if (derived_rows(a) != NULL && derived_rows(b) != NULL) {
+    if (source_of(a) != RUNS && source_of(b) != RUNS) {
         nt_fail(err, NT_USAGE, "'%s' and '%s' both need a run or a device on the other side", a, b);
         return nt_hint(err, "nntune compare run:3 vendor");
     }
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < 2; i++)
-        if (derived_rows(sides[i].word) == NULL)
+        if (source_of(sides[i].word) == RUNS)
             status = open_side(args, &sides[i], &w[i], device[i], err);
     for (int i = 0; status == NT_OK && i < 2; i++) {
-        if (derived_rows(sides[i].word) == NULL)
+        if (source_of(sides[i].word) == RUNS)
             continue;
         w[i] = w[1 - i];
-        w[i].extra = derived_rows(sides[i].word);
+        w[i].from = source_of(sides[i].word);
         nt_copy(sides[i].name, sizeof sides[i].name, sides[i].word);
         nt_copy(sides[i].path, sizeof sides[i].path, sides[1 - i].path);
         status = nt_db_reader_open(sides[i].path, &sides[i].reader, err);

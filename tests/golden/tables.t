@@ -50,11 +50,11 @@ $ nntune compare run:1 run:1 --db results.db
 | B: run:1 (run 1)
 |
 | problem                             A       B    B/A      interval  A of roof  B of roof  verdict  why
-| conv3x3 64x56x56 batch 1 fp32  401 us  401 us  1.000  1.000..1.000     57.8 %     57.8 %  same     it is the same measurement
-| conv3x3 64x56x56 batch 1 int8  100 us  100 us  1.000  1.000..1.000     57.9 %     57.9 %  same     it is the same measurement
+| conv3x3 64x56x56 batch 1 fp32  401 us  401 us  1.000  1.000..1.000     57.6 %     57.6 %  same     it is the same measurement
+| conv3x3 64x56x56 batch 1 int8  100 us  100 us  1.000  1.000..1.000     57.8 %     57.8 %  same     it is the same measurement
 |
 | 2 same
-| threshold 1 %, noise between blocks 0.47 %
+| threshold 1 %, noise between blocks 0.44 %
 | conv3x3 fp32: B takes 1.000 times A's time in the geometric mean of 1
 | conv3x3 int8: B takes 1.000 times A's time in the geometric mean of 1
 $ nntune compare run:1 run:2 --db results.db
@@ -66,12 +66,12 @@ $ nntune compare example rule --db results.db
 | B: rule (rule)
 |
 | problem                             A       B    B/A      interval  A of roof  B of roof  verdict  why
-| conv3x3 64x56x56 batch 1 fp32  401 us  500 us  1.248  1.226..1.269     57.8 %     46.3 %  slower   surely, by more than the threshold
-| conv3x3 64x56x56 batch 1 int8  100 us       -      -             -     57.9 %          -  missing  not measured on the new side
+| conv3x3 64x56x56 batch 1 fp32  401 us  500 us  1.248  1.229..1.267     57.6 %     46.2 %  slower   surely, by more than the threshold
+| conv3x3 64x56x56 batch 1 int8  100 us       -      -             -     57.8 %          -  missing  not measured on the new side
 |
 | 1 slower
 | 1 missing
-| threshold 1 %, noise between blocks 0.52 %
+| threshold 1 %, noise between blocks 0.46 %
 | conv3x3 fp32: B takes 1.248 times A's time in the geometric mean of 1
 ! nntune: of 1 problems 1 are slower on the B side by more than 1 % and 0 fail there
 = 5
@@ -79,6 +79,21 @@ $ nntune compare run:1 vendor --db results.db
 ! nntune: results.db: there is nothing measured for 'vendor'
 !   'nntune runs' lists what there is
 = 1
+$ cp results.db vendor.db; sqlite3 vendor.db "insert into kernel (id, layer, name, device_kind, source_hash, vendor) values (9, 'conv3x3', 'library', 'cpu', '9', 1); update trial set kernel_id = 9 where id = 1"
+$ nntune compare run:1 vendor --db vendor.db
+| A: run:1 (run 1)
+| B: vendor (vendor)
+|
+| problem                             A       B    B/A      interval  A of roof  B of roof  verdict  why
+| conv3x3 64x56x56 batch 1 fp32  401 us  500 us  1.248  1.229..1.267     57.6 %     46.2 %  slower   surely, by more than the threshold
+| conv3x3 64x56x56 batch 1 int8  100 us       -      -             -     57.8 %          -  missing  not measured on the new side
+|
+| 1 slower
+| 1 missing
+| threshold 1 %, noise between blocks 0.46 %
+| conv3x3 fp32: B takes 1.248 times A's time in the geometric mean of 1
+! nntune: of 1 problems 1 are slower on the B side by more than 1 % and 0 fail there
+= 5
 $ nntune compare H100 run:1 --db results.db
 ! nntune: 'H100' names no device in results.db
 !   its devices are 'Example CPU', 'NVIDIA H200'; a side is run:ID, device:NAME, FILE.db[#run], vendor or rule
