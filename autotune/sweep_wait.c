@@ -24,6 +24,7 @@ static void note_signal(int number)
 
 static struct sigaction old_action[3];
 static const int stop_signals[3] = {SIGINT, SIGTERM, SIGHUP};
+static sigset_t open_mask; /* the caller's, and these signals let in */
 
 /* The signals are blocked except inside ppoll, so that none is lost between a check and the wait. */
 void nt__catch_signals(sigset_t *old_mask)
@@ -37,6 +38,9 @@ void nt__catch_signals(sigset_t *old_mask)
         sigaddset(&block, stop_signals[i]);
     }
     sigprocmask(SIG_BLOCK, &block, old_mask);
+    open_mask = *old_mask;
+    for (int i = 0; i < 3; i++)
+        sigdelset(&open_mask, stop_signals[i]);
 }
 
 void nt__release_signals(const sigset_t *old_mask)
@@ -66,8 +70,6 @@ nt_status nt__wait(nt__sweep *sweep, int timeout_ms, nt_error *err)
     }
     wait_ms = earlier_ms(wait_ms, 250); /* the progress line moves while nothing else does */
     struct timespec limit = {.tv_sec = wait_ms / 1000, .tv_nsec = (wait_ms % 1000) * 1000000L};
-    sigset_t open_mask;
-    sigemptyset(&open_mask);
     double begin = nt_now_s();
     if (ppoll(fds, (nfds_t)count, &limit, &open_mask) < 0 && errno != EINTR)
         return nt_fail(err, NT_IO, "poll: %s", strerror(errno));

@@ -204,6 +204,15 @@ static nt_status sweep_misses(const nt_args *args, nt_sweep_options *options, co
     return status;
 }
 
+/* JSON lines and a screen cannot share a terminal. */
+static nt_status check_screen(const nt_args *args, nt_error *err)
+{
+    if (!nt_args_flag(args, "tui") || !nt_args_flag(args, "json"))
+        return NT_OK;
+    nt_fail(err, NT_USAGE, "--tui and --json do not go together");
+    return nt_hint(err, "let the sweep write JSON, and look at it with `nntune top` in another terminal");
+}
+
 /* What the log decides cannot be asked for as well. */
 static nt_status check_misses(const nt_args *args, nt_error *err)
 {
@@ -221,6 +230,8 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     nt_sweep_parts parts = {0};
     nt_sweep_options options = {0};
     nt_status status = check_misses(args, err);
+    if (status == NT_OK)
+        status = check_screen(args, err);
     if (status == NT_OK)
         status = nt_sweep_options_read(args, &options, &parts, err);
     if (status == NT_OK)

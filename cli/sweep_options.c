@@ -141,6 +141,7 @@ const nt_option nt_sweep_option_rows[] = {
      .help = "take over trials of equal key from earlier runs, marked as such"},
     {.name = "wait", .kind = NT_OPTION_FLAG, .help = "wait while another sweep holds the device"},
     {.name = "verbose", .letter = 'v', .kind = NT_OPTION_FLAG, .help = "a line on stderr for each trial"},
+    {.name = "tui", .kind = NT_OPTION_FLAG, .help = "show the screen of `nntune top` while the sweep runs"},
     {.name = "dry-run", .kind = NT_OPTION_FLAG, .help = "print the spaces and what prunes them, run nothing"},
     {.name = NULL},
 };

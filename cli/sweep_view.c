@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/progress.h"
+#include "cli/sweep_screen.h"
 #include "cli/sweep_table.h"
 #include "cli/warn.h"
 #include "core/json.h"
@@ -22,6 +23,7 @@ struct nt_sweep_view {
     nt_progress_line *line;
     bool json, resume;
     nt_announcement *announcement; /* `nntune top` finds the sweep by it */
+    nt_sweep_screen *screen;       /* NULL without --tui */
 };
 
 static void on_run(void *context, const nt_run *run, bool resumed)
@@ -29,6 +31,7 @@ static void on_run(void *context, const nt_run *run, bool resumed)
     nt_sweep_view *view = context;
     if (view->announcement == NULL)
         view->announcement = nt_announce(view->database, run->device.name);
+    nt_sweep_screen_show(view->screen, run);
     if (nt_args_flag(view->args, "quiet"))
         return;
     nt_progress_clear(view->line);
@@ -73,6 +76,8 @@ static void on_progress(void *context, const nt_progress *p)
 {
     nt_sweep_view *view = context;
     nt_str text = {0};
+    if (nt_sweep_screen_up(view->screen))
+        return;
     int64_t failed = p->outcome[NT_OUTCOME_COMPILE_FAILED] + p->outcome[NT_OUTCOME_LAUNCH_FAILED] +
                      p->outcome[NT_OUTCOME_WRONG_RESULT] + p->outcome[NT_OUTCOME_TIMED_OUT] +
                      p->outcome[NT_OUTCOME_CRASHED];
@@ -109,6 +114,7 @@ nt_sweep_view *nt_sweep_view_open(const nt_args *args, const char *database, boo
     view->resume = resume;
     view->line = nt_progress_open(args);
     view->json = nt_args_flag(args, "json");
+    view->screen = nt_sweep_screen_new(args, database);
     return view;
 }
 
@@ -121,6 +127,8 @@ nt_sweep_events nt_sweep_view_events(nt_sweep_view *view)
 void nt_sweep_view_finish(nt_sweep_view *view, const nt_sweep_result *result, nt_status status, const nt_error *err)
 {
     nt_progress_clear(view->line);
+    nt_sweep_screen_close(view->screen);
+    view->screen = NULL;
     if (view->json)
         nt_output_json(nt_sweep_summary_json(result, view->database, status, err));
     else if (result->unit_count > 0)
@@ -129,6 +137,7 @@ void nt_sweep_view_finish(nt_sweep_view *view, const nt_sweep_result *result, nt
 
 void nt_sweep_view_close(nt_sweep_view *view)
 {
+    nt_sweep_screen_close(view->screen);
     nt_announce_end(view->announcement);
     nt_progress_close(view->line);
     free(view);

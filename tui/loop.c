@@ -263,7 +263,9 @@ static nt_status draw_until_done(shared *s, nt_terminal *terminal, nt_screen *sc
     nt_grid grid = {0};
     int64_t frames = 0;
     nt_status status = NT_OK;
-    struct pollfd poll_on[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->wake[0], .events = POLLIN}};
+    struct pollfd poll_on[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                               {.fd = s->wake[0], .events = POLLIN},
+                               {.fd = options->leave_fd > 0 ? options->leave_fd : -1, .events = POLLIN}};
     bool draw = true;
     nt_terminal_size(terminal, &screen->width, &screen->height);
     while (!screen->quit && caught == 0 && status == NT_OK) {
@@ -276,7 +278,9 @@ static nt_status draw_until_done(shared *s, nt_terminal *terminal, nt_screen *sc
         }
         if (options->frames > 0 && frames >= options->frames)
             break;
-        poll(poll_on, 2, -1);
+        poll(poll_on, 3, -1);
+        if (poll_on[2].revents != 0)
+            break;
         draw = take(s, &shown);
         frames += draw;
         draw = handle_keys(terminal, screen, shown, options) || draw;
@@ -301,9 +305,9 @@ nt_status nt_loop_run(nt_screen *screen, nt_feed *feed, const nt_loop_options *o
     nt_terminal *terminal = NULL;
     pthread_t thread;
     caught = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && options->leave_fd == 0; i++)
         sigaction(signals[i], &action, &before[i]);
-    nt_status status = nt_terminal_open(options->color, &terminal, err);
+    nt_status status = nt_terminal_open(options->to != NULL ? options->to : stdout, options->color, &terminal, err);
     if (status == NT_OK)
         nt_terminal_size(terminal, &screen->width, &screen->height);
     nt_screen_want(screen, NULL, &s.want);
@@ -314,7 +318,7 @@ nt_status nt_loop_run(nt_screen *screen, nt_feed *feed, const nt_loop_options *o
         finish(&s, thread);
     }
     nt_terminal_close(terminal);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3 && options->leave_fd == 0; i++)
         sigaction(signals[i], &before[i], NULL);
     *stopped_by = caught;
     return status;

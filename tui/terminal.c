@@ -51,12 +51,13 @@ enum { FATAL = sizeof fatal / sizeof fatal[0] };
 static struct sigaction before[FATAL];
 static struct termios modes_before;
 static bool modes_known;
+static int drawn_on;
 static char restore_text[256];
 static size_t restore_length;
 
 static void on_fatal(int signal_number)
 {
-    ssize_t written = write(STDOUT_FILENO, restore_text, restore_length);
+    ssize_t written = write(drawn_on, restore_text, restore_length);
     (void)written;
     if (modes_known)
         tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
@@ -143,12 +144,13 @@ static void prepare_colors(nt_terminal *terminal)
             init_pair(i, looks[i].color, -1);
 }
 
-nt_status nt_terminal_open(bool color, nt_terminal **out, nt_error *err)
+nt_status nt_terminal_open(FILE *to, bool color, nt_terminal **out, nt_error *err)
 {
     nt_terminal *terminal = nt_alloc_zero(1, sizeof *terminal);
     modes_known = tcgetattr(STDIN_FILENO, &modes_before) == 0;
     set_escdelay(25);
-    terminal->screen = newterm(NULL, stdout, stdin);
+    drawn_on = fileno(to);
+    terminal->screen = newterm(NULL, to, stdin);
     terminal->color = color;
     if (terminal->screen == NULL) {
         free(terminal);
@@ -269,8 +271,9 @@ nt_glyphs nt_terminal_glyphs(void)
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? NT_GLYPHS_BRAILLE : NT_GLYPHS_ASCII;
 }
 
-nt_status nt_terminal_open(bool color, nt_terminal **out, nt_error *err)
+nt_status nt_terminal_open(FILE *to, bool color, nt_terminal **out, nt_error *err)
 {
+    (void)to;
     (void)color;
     *out = NULL;
     return nt_fail(err, NT_FAILED, "%s", nt_terminal_refusal());

@@ -3,6 +3,8 @@
 #ifndef NT_TERMINAL_H
 #define NT_TERMINAL_H
 
+#include <stdio.h>
+
 #include "core/status.h"
 #include "tui/grid.h"
 #include "tui/plot.h"
@@ -16,7 +18,8 @@ const char *nt_terminal_refusal(void);
 /* The glyphs that this terminal shows: braille in UTF-8, blocks on the Linux console, else ASCII. */
 nt_glyphs nt_terminal_glyphs(void);
 
-nt_status nt_terminal_open(bool color, nt_terminal **out, nt_error *err);
+/* `to` is the terminal to draw on; keys come from stdin. */
+nt_status nt_terminal_open(FILE *to, bool color, nt_terminal **out, nt_error *err);
 void nt_terminal_size(const nt_terminal *terminal, int *width, int *height);
 void nt_terminal_draw(nt_terminal *terminal, const nt_grid *grid, bool anew);
 int nt_terminal_key(nt_terminal *terminal);    /* -1 when none waits; a key of keys.h */

@@ -2,69 +2,11 @@
 
 usage: modes.py NNTUNE DATABASE
 """
-import fcntl, os, pty, select, signal, struct, sys, termios, time
+import os, signal, sys, termios, time
+
+from ptylib import Terminal, check, code, failures, killed
 
 NNTUNE, DATABASE = sys.argv[1:3]
-failures = []
-
-
-class Terminal:
-    """A program on a pty whose slave end we keep open, to read its modes afterwards."""
-
-    def __init__(self, command):
-        self.master, self.slave = pty.openpty()
-        self.resize(100, 30)
-        self.before = termios.tcgetattr(self.slave)
-        self.seen = b""
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.setsid()
-            fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
-            for fd in range(3):
-                os.dup2(self.slave, fd)
-            os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
-            os.execv(command[0], command)
-
-    def resize(self, columns, rows):
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def read(self, seconds):
-        end = time.time() + seconds
-        while (left := end - time.time()) > 0:
-            if not select.select([self.master], [], [], left)[0]:
-                break
-            try:
-                self.seen += os.read(self.master, 65536)
-            except OSError:
-                break
-
-    def until(self, text, seconds=20):
-        end = time.time() + seconds
-        while text not in self.seen and time.time() < end:
-            self.read(0.05)
-        return text in self.seen
-
-    def wait(self, seconds=20):
-        end = time.time() + seconds
-        while time.time() < end:
-            self.read(0.05)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.read(0.05)
-                return status
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        return None
-
-    def close(self):
-        os.close(self.master)
-        os.close(self.slave)
-
-
-def check(name, ok, detail=""):
-    print(f"  {'ok' if ok else 'FAILED'}  {name} {detail if not ok else ''}")
-    if not ok:
-        failures.append(name)
 
 
 def ended(name, act, wanted):
@@ -76,19 +18,9 @@ def ended(name, act, wanted):
     check(f"{name}: the screen changed the modes", during != t.before)
     act(t)
     status = t.wait()
-    check(f"{name}: ended as it should", status is not None and wanted(status), str(status))
-    check(f"{name}: modes as before", termios.tcgetattr(t.slave) == t.before)
-    check(f"{name}: left the other screen", t.seen.rfind(b"\x1b[?1049l") > t.seen.rfind(b"\x1b[?1049h"))
-    check(f"{name}: the cursor is shown", t.seen.rfind(b"\x1b[?25h") > t.seen.rfind(b"\x1b[?25l") or b"\x1b[?12l\x1b[?25h" in t.seen)
+    check(f"{name}: ended as it should", wanted(status), str(status))
+    t.check_restored(name)
     t.close()
-
-
-def code(number):
-    return lambda status: os.WIFEXITED(status) and os.WEXITSTATUS(status) == number
-
-
-def killed(number):
-    return lambda status: os.WIFSIGNALED(status) and os.WTERMSIG(status) == number
 
 
 def storm(t):
@@ -133,7 +65,7 @@ open("go", "w").close()
 check("fg: drawn again", t.until(b"trials of run"), t.seen[-200:])
 os.write(t.master, b"q")
 status = t.wait()
-check("fg: ended well", status is not None and code(0)(status), str(status))
+check("fg: ended well", code(0)(status), str(status))
 check("fg: modes as before", termios.tcgetattr(t.slave) == t.before)
 t.close()
 
@@ -146,7 +78,7 @@ os.unlink("gone.db")
 check("database gone: it says so", t.until(b"was removed or replaced"), t.seen[-300:])
 os.write(t.master, b"q")
 status = t.wait()
-check("database gone: ended well", status is not None and code(0)(status), str(status))
+check("database gone: ended well", code(0)(status), str(status))
 t.close()
 
 # The terminal vanishes: no busy loop, no process left.

@@ -3,7 +3,9 @@ command -v python3 > /dev/null || { echo "python3 is not installed: apt-get inst
 sh "$TESTS/screen/make_db.sh" t.db
 export XDG_RUNTIME_DIR="$PWD/run" XDG_CONFIG_HOME="$PWD/config" NNTUNE_LIBCUDA=/nonexistent
 mkdir run
+export PYTHONDONTWRITEBYTECODE=1
 python3 "$TESTS/screen/modes.py" "$NNTUNE" t.db
+python3 "$TESTS/screen/sweep_tui.py" "$NNTUNE"
 python3 "$TESTS/screen/fuzz.py" "$NNTUNE" t.db "${EVENTS:-3000}"
 # A sweep is found by itself, and one that was killed is shown as such.
 "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --budget 1h -q --db live.db > sweep.out 2>&1 & sweep=$!
