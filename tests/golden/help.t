@@ -96,6 +96,7 @@ $ nntune sweep --help
 |                             marked as such
 |       --wait                wait while another sweep holds the device
 |   -v, --verbose             a line on stderr for each trial
+|       --tui                 show the screen of `nntune top` while the sweep runs
 |       --dry-run             print the spaces and what prunes them, run nothing
 |       --json                print JSON on stdout, with schema_version and type
 |       --db FILE             results database (default
