@@ -32,6 +32,7 @@ asan:
 -include tests/gpu.mk
 -include tests/gpu_spec.mk
 -include tests/gpu_kt.mk
+-include tests/gpu_kernels.mk
 -include tests/gpu_profile.mk
 -include tests/gpu_counters.mk
 -include tests/gpu_live.mk

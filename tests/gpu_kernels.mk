@@ -1,0 +1,26 @@
+# CUDA kernels judged on a GPU; no part of make test. tests/gpu_kernels/README.md
+# make check-gpu-kernels       every kernel x precision x layout on odd shapes, against the reference
+# make bench-vendor SLICE=i/n  slice i of n of the grid, ours beside the vendors' libraries, then what is known so far
+# make check-gpu-sanitizer     compute-sanitizer on one configuration of each kernel
+# make gpu-kernels-bundle      the same for a machine without a compiler, into GPU_BUNDLE
+SLICE       ?= 1/1
+KERNELS_OUT ?= $(BUILD)/gpu-kernels
+KERNELS_RUN := NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/judge.py
+.PHONY: check-gpu-kernels bench-vendor check-gpu-sanitizer gpu-kernels-bundle
+check-gpu-kernels: $(BIN)
+	@$(KERNELS_RUN) verify $(KERNELS_OUT) $(SECONDS_LEFT)
+
+bench-vendor: $(BIN)
+	@$(KERNELS_RUN) bench $(KERNELS_OUT) $(SLICE) $(SECONDS_LEFT)
+	@$(KERNELS_RUN) report $(KERNELS_OUT)
+
+check-gpu-sanitizer: $(BIN)
+	@$(KERNELS_RUN) sanitize $(KERNELS_OUT) $(SECONDS_LEFT)
+
+gpu-kernels-bundle: $(BIN)
+	@mkdir -p '$(GPU_BUNDLE)'
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) \
+	    -Wl,-Bstatic -lsqlite3 -ljansson -lz -Wl,-Bdynamic -lm -ldl -lpthread $(if $(CURSES_H),-lncursesw -ltinfo)
+	@rm -rf '$(GPU_BUNDLE)/gpu_kernels' && mkdir '$(GPU_BUNDLE)/gpu_kernels'
+	@cp tests/gpu_kernels/judge.py tests/gpu_kernels/grid.tsv '$(GPU_BUNDLE)/gpu_kernels'
+	@echo "there: NNTUNE=$(GPU_BUNDLE)/nntune python3 $(GPU_BUNDLE)/gpu_kernels/judge.py verify OUT"

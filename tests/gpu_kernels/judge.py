@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Judges CUDA kernels on a GPU. NNTUNE names the program; results go to OUT, which later calls go on with.
+
+    judge.py verify OUT [SECONDS]       every kernel of ours x precision x layout on odd shapes, against the reference
+    judge.py bench OUT I/N [SECONDS]    slice I of N of grid.tsv: ours beside the vendors' libraries, hot and cold
+    judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
+    judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
+
+Each prints a line a figure with its bar and verdict. Exit 1 when one is short, 3 without a GPU. What SECONDS do not
+suffice for is said to be left, and the same command goes on with it.
+"""
+import json
+import math
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NNTUNE = os.environ.get("NNTUNE", "build/nntune")
+VENDORS = ("cudnn", "cublaslt")
+# Sizes that fit no tile: of images and of matrices. A kernel takes those that it serves.
+ODD = {
+    "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=3,k=5,h=15,w=8,c=128,k=264,h=6,w=5",
+    "matrix": "c=136,k=72,c=528,k=1000,c=5,k=7",
+}
+CELL_SECONDS = 6  # of one cell and cache mode
+short = False
+
+
+def say(name, figure, bar, passed, more=""):
+    global short
+    short = short or not passed
+    print(f"{name}: {figure} (bar {bar}){more}: {'pass' if passed else 'SHORT'}", flush=True)
+
+
+def nntune(*words, seconds=120):
+    """Runs the program; its exit code, or 124 when it took too long."""
+    try:
+        return subprocess.run([NNTUNE, *words], timeout=seconds, stdout=subprocess.DEVNULL).returncode
+    except subprocess.TimeoutExpired:
+        return 124
+
+
+def rows(path, sql, *values):
+    if not os.path.exists(path):
+        return []
+    with sqlite3.connect(path) as db:
+        return db.execute(sql, values).fetchall()
+
+
+def cuda_kernels():
+    """(layer, shape keys, kernel) of each CUDA kernel that is ours."""
+    layers = json.loads(subprocess.run([NNTUNE, "layers", "--json"], check=True, capture_output=True).stdout)["layers"]
+    for layer in layers:
+        detail = json.loads(
+            subprocess.run([NNTUNE, "layers", layer["layer"], "--json"], check=True, capture_output=True).stdout)
+        for kernel in detail["layers"][0]["kernels"]:
+            if kernel["device_kind"] == "cuda" and kernel["kernel"] not in VENDORS:
+                yield layer["layer"], layer["shape_keys"].split(","), kernel
+
+
+def odd_shapes(keys):
+    if "act" in keys or "heads" in keys or "tokens" in keys:
+        return None
+    return ODD["image" if "h" in keys else "matrix"] if "k" in keys else None
+
+
+def usable():
+    if nntune("sweep", "conv3x3", "--device", "cuda", "--dry-run", "-q") == 3:
+        sys.exit(3)
+
+
+# ---- verify ------------------------------------------------------------------------------------------------------------
+
+
+def judge_outcomes(path, layer, kernel, precision, layout):
+    counts = dict(rows(path, "select outcome, count(*) from trials where layer = ? and kernel = ? and precision = ? and "
+                             "layout = ? group by outcome", layer, kernel, precision, layout))
+    right = counts.get("ok", 0) + counts.get("abandoned", 0)
+    name = f"{layer}.{kernel} {precision} {layout}"
+    if not counts:
+        print(f"{name}: serves none of the odd shapes")
+        return
+    wrong = sum(counts.get(o, 0) for o in ("wrong_result", "crashed", "timed_out", "launch_failed", "compile_failed"))
+    spills = rows(path, "select count(*) from trials where layer = ? and kernel = ? and precision = ? and layout = ? and "
+                        "spill_bytes > 0", layer, kernel, precision, layout)[0][0]
+    say(name, f"{right} right, {wrong} not", "some, 0", right > 0 and wrong == 0, f", {spills} with spills")
+    for outcome, params, reason in rows(
+            path, "select outcome, params, reason from trials where layer = ? and kernel = ? and precision = ? and "
+                  "layout = ? and outcome not in ('ok', 'abandoned', 'pruned') limit 3", layer, kernel, precision, layout):
+        print(f"    {outcome}: {params}: {reason}")
+
+
+def verify(out, seconds):
+    end = time.time() + seconds
+    path = os.path.join(out, "verify.db")
+    for layer, keys, kernel in cuda_kernels():
+        shapes = odd_shapes(keys)
+        done = rows(path, "select count(*) from trials where layer = ? and kernel = ?", layer, kernel["kernel"])
+        if done and done[0][0] > 0:
+            pass
+        elif time.time() > end:
+            print(f"{layer}.{kernel['kernel']}: left for another call")
+            continue
+        else:
+            more = ["--shape", shapes] if shapes else []
+            for layout in kernel["layouts"]:
+                nntune("sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *more, "--batch", "1,3",
+                       "--precision", ",".join(kernel["precisions"]), "--layout", layout, "--strategy", "random",
+                       "--budget", str(8 * len(kernel["precisions"]) * 6), "--ci", "10", "--cache", "hot", "--seed", "3",
+                       "--profile", "none", "--db", path, "-q", seconds=max(20, end - time.time()))
+        for precision in kernel["precisions"]:
+            for layout in kernel["layouts"]:
+                judge_outcomes(path, layer, kernel["kernel"], precision, layout)
+
+
+# ---- bench -------------------------------------------------------------------------------------------------------------
+
+
+def grid():
+    with open(os.path.join(HERE, "grid.tsv")) as lines:
+        for line in lines:
+            if not line.startswith("#"):
+                layer, shape, precision, layout, batch, us = line.rstrip("\n").split("\t")
+                yield layer, shape, precision, layout, int(batch), float(us)
+
+
+def best(path, cell, cache, vendor):
+    """Least time and floor of a cell in ns, with kernel and params; None where nothing ran."""
+    found = rows(path, "select time_ns, floor_ns, kernel, params from trials where layer = ? and shape = ? and "
+                       "precision = ? and layout = ? and batch = ? and cache = ? and vendor = ? and outcome = 'ok' "
+                       "order by time_ns limit 1", *cell[:5], cache, vendor)
+    return found[0] if found else None
+
+
+def bench(out, part, seconds):
+    index, count = (int(x) for x in part.split("/"))
+    end = time.time() + seconds
+    path = os.path.join(out, "bench.db")
+    left = 0
+    for number, cell in enumerate(grid()):
+        if number % count != index % count:
+            continue
+        if all(best(path, cell, cache, vendor) for cache in ("hot", "cold") for vendor in (0, 1)):
+            continue
+        if time.time() + 2 * CELL_SECONDS > end:
+            left += 1
+            continue
+        layer, shape, precision, layout, batch, _ = cell
+        code = nntune("sweep", layer, "--device", "cuda", "--shape", shape, "--precision", precision, "--layout", layout,
+                      "--batch", str(batch), "--vendor", "also", "--cache", "both", "--ci", "1", "--profile", "none",
+                      "--budget", f"{2 * CELL_SECONDS}s", "--db", path, "-q", seconds=60 + 2 * CELL_SECONDS)
+        print(f"{layer} {shape} batch {batch} {precision} {layout}: exit {code}", flush=True)
+    print(f"slice {part}: {left} cells left for another call")
+
+
+def ratio_of(path, cell, cache):
+    ours, theirs = best(path, cell, cache, 0), best(path, cell, cache, 1)
+    if not ours or not theirs:
+        return None
+    # Below three periods of an empty kernel the floor is taken off both.
+    floor = ours[1] if ours[1] and min(ours[0], theirs[0]) < 3 * ours[1] else 0
+    us, them = ours[0] - floor, theirs[0] - floor
+    # Hot times of the vendor are compared with those recorded: slower ones do not count.
+    hot = best(path, cell, "hot", 1)
+    valid = bool(hot) and hot[0] <= 1.1 * cell[5] * 1000
+    return dict(ours=ours, theirs=theirs, ratio=them / us if us > 0 else None, valid=valid)
+
+
+def mean(ratios):
+    return math.exp(sum(math.log(r) for r in ratios) / len(ratios)) if ratios else float("nan")
+
+
+def strong(cell):
+    """The bar of a cell that is asked for by name."""
+    layer, shape, precision, layout, batch, _ = cell
+    if layer == "conv3x3" and precision in ("bf16", "fp16") and layout == "nhwc" and batch == 128:
+        return 0.8
+    if layer == "fc" and shape == "c=4096,k=4096":
+        return {("bf16", 8192): 0.9, ("fp8", 1024): 0.8, ("int8", 1024): 0.8}.get((precision, batch))
+    return None
+
+
+def cell_line(cell, cache, r):
+    layer, shape, precision, layout, batch, us = cell
+    if r is None:
+        return f"| {layer} {shape} | {batch} | {precision} | {layout} | {cache} | | | | |\n"
+    ratio = f"{r['ratio']:.2f}" if r["ratio"] else ""
+    return (f"| {layer} {shape} | {batch} | {precision} | {layout} | {cache} | {r['ours'][0] / 1000:.2f} ({r['ours'][2]}) "
+            f"| {r['theirs'][0] / 1000:.2f} ({r['theirs'][2]}) | {ratio} | {'' if r['valid'] else f'vendor recorded {us}'} |\n")
+
+
+def report(out):
+    path = os.path.join(out, "bench.db")
+    cells = list(grid())
+    seen = {(cell, cache): ratio_of(path, cell, cache) for cell in cells for cache in ("hot", "cold")}
+    with open(os.path.join(out, "kernels.md"), "w") as md:
+        md.write("| problem | batch | precision | layout | cache | ours us | vendor us | ratio | note |\n" + "|---" * 9 + "|\n")
+        for cell in cells:
+            for cache in ("hot", "cold"):
+                md.write(cell_line(cell, cache, seen[cell, cache]))
+    for cache in ("hot", "cold"):
+        valid = {c: r["ratio"] for (c, k), r in seen.items() if k == cache and r and r["valid"] and r["ratio"]}
+        measured = sum(1 for (c, k), r in seen.items() if k == cache and r)
+        say(f"{cache} cells measured", f"{measured} of {len(cells)}", "all", measured == len(cells),
+            f", {len(valid)} of them count")
+        if not valid:
+            say(f"{cache} geometric mean", "unknown", "1.0", False)
+            continue
+        say(f"{cache} geometric mean", f"{mean(valid.values()):.3f}", "1.0", mean(valid.values()) >= 1.0)
+        small = [r for c, r in valid.items() if c[4] in (1, 8)]
+        if small:
+            say(f"{cache} batch 1 and 8", f"{mean(small):.3f}", "1.2", mean(small) >= 1.2)
+        worst = min(valid, key=valid.get)
+        say(f"{cache} least cell ({' '.join(map(str, worst[:5]))})", f"{valid[worst]:.2f}", "0.7", valid[worst] >= 0.7)
+        for cell, ratio in valid.items():
+            if strong(cell):
+                say(f"{cache} {' '.join(map(str, cell[:5]))}", f"{ratio:.2f}", str(strong(cell)), ratio >= strong(cell))
+    print(f"{os.path.join(out, 'kernels.md')} has every cell")
+
+
+# ---- sanitize ----------------------------------------------------------------------------------------------------------
+
+
+def sanitize(out, seconds):
+    end = time.time() + seconds
+    for layer, keys, kernel in cuda_kernels():
+        shapes = odd_shapes(keys)
+        for tool in ("memcheck", "racecheck"):
+            name = f"{layer}.{kernel['kernel']} {tool}"
+            if time.time() > end:
+                print(f"{name}: left for another call")
+                continue
+            log = os.path.join(out, f"{layer}.{kernel['kernel']}.{tool}")
+            more = ["--shape", ",".join(shapes.split(",")[:len(keys)])] if shapes else []
+            words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--error-exitcode", "9",
+                     "--log-file", log, NNTUNE, "sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *more,
+                     "--batch", "1", "--precision", kernel["precisions"][-1], "--layout", kernel["layouts"][0],
+                     "--budget", "1", "--cache", "hot", "--profile", "none", "--db", log + ".db", "-q"]
+            try:
+                subprocess.run(words, timeout=90, stdout=subprocess.DEVNULL)
+            except (OSError, subprocess.TimeoutExpired) as why:
+                print(f"{name}: not judged: {why}")
+                continue
+            text = open(log).read() if os.path.exists(log) else ""
+            summaries = [line for line in text.splitlines() if "ERROR SUMMARY" in line or "RACECHECK SUMMARY" in line]
+            clean = bool(summaries) and all(" 0 errors" in s or " 0 hazards" in s for s in summaries)
+            say(name, summaries[-1].split("=")[-1].strip() if summaries else "no summary", "0", clean)
+
+
+def main():
+    words = sys.argv[1:]
+    if len(words) < 2 or words[0] not in ("verify", "bench", "report", "sanitize") or (words[0] == "bench" and len(words) < 3):
+        print(__doc__, file=sys.stderr)
+        return 2
+    part, out = words[0], words[1]
+    os.makedirs(out, exist_ok=True)
+    os.environ.setdefault("XDG_CACHE_HOME", os.path.join(os.path.abspath(out), "cache"))
+    if part == "report":
+        report(out)
+        return int(short)
+    usable()
+    if part == "bench":
+        bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
+    else:
+        (verify if part == "verify" else sanitize)(out, float(words[2]) if len(words) > 2 else 180)
+    return int(short)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
