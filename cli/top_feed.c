@@ -209,6 +209,13 @@ static void interrupt(nt_feed *base)
     }
 }
 
+static double progress(nt_feed *base)
+{
+    nt_top_feed *feed = base->state;
+    nt_reader *reader = feed->run != NULL ? nt_top_run_reader(feed->run) : NULL;
+    return reader != NULL ? reader->progress(reader) : (double)NAN;
+}
+
 /* ---- opening ----------------------------------------------------------------------------------------------------------- */
 
 nt_status nt_top_feed_open(const nt_top_source *source, nt_top_feed **out, nt_error *err)
@@ -217,8 +224,12 @@ nt_status nt_top_feed_open(const nt_top_source *source, nt_top_feed **out, nt_er
     feed->source = *source;
     feed->total = NT_UNKNOWN;
     feed->device = nt_alloc_zero((size_t)source->device_count + 1, sizeof *feed->device);
-    feed->base =
-        (nt_feed){.state = feed, .wait = wait_for_news, .read = read_all, .count = count, .interrupt = interrupt};
+    feed->base = (nt_feed){.state = feed,
+                           .wait = wait_for_news,
+                           .read = read_all,
+                           .count = count,
+                           .progress = progress,
+                           .interrupt = interrupt};
     nt_status status = NT_OK;
     if (source->database != NULL)
         status = nt_top_run_open(source, &feed->run, err);

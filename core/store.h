@@ -143,6 +143,8 @@ struct nt_reader {
     nt_status (*heat)(nt_reader *reader, const nt_window *window, nt_row_fn each, void *context, nt_error *err);
     /* Changes whenever another connection stored something. */
     nt_status (*version)(nt_reader *reader, int64_t *out, nt_error *err);
+    /* How much of what another thread reads through this reader has been looked at, 0 to 1; NAN when that is not counted. */
+    double (*progress)(const nt_reader *reader);
     /* Ends what another thread is reading through this reader with NT_TIMED_OUT. */
     void (*interrupt)(nt_reader *reader);
     void (*close)(nt_reader *reader);

@@ -366,10 +366,13 @@ nt_status nt_db_reader_open_with(const char *path, const nt_db_options *options,
         .interrupt = interrupt,
         .close = close_reader,
     };
-    nt_reader_add_windows(&r->base);
     nt_reader_add_follow(&r->base);
-    *out = &r->base;
-    return NT_OK;
+    status = nt_reader_add_windows(&r->base, err);
+    if (status == NT_OK)
+        *out = &r->base;
+    else
+        close_reader(&r->base);
+    return status;
 }
 
 nt_status nt_db_reader_open(const char *path, nt_reader **out, nt_error *err)

@@ -19,6 +19,8 @@ typedef struct nt_db_reader {
     nt_guard guard;
     nt_kept_statement kept[NT_KEPT_STATEMENTS];
     int64_t uses;
+    /* of a scan through a run's trials by number: from, to, seen; to 0: none is going on. Read by other threads. */
+    _Atomic int64_t scan_from, scan_to, scanned;
 } nt_db_reader;
 
 /* Steps a bound statement through all its rows and releases it. */
@@ -37,7 +39,7 @@ void nt_reader_drop_statements(nt_db_reader *r);             /* before the conne
     "first_time_ns, first_time_lo_ns, first_time_hi_ns, occupancy_limit_pct, occupancy_pct, occupancy_limiter, " \
     "registers, smem_bytes, spill_bytes, threads_per_block, dram_read_bytes, dram_write_bytes, sm_clock_mhz, "   \
     "error_prec, error_impl, compile_ms, rank, stored_unix_s"
-void nt_reader_add_windows(nt_reader *base);
+nt_status nt_reader_add_windows(nt_reader *base, nt_error *err);
 void nt_reader_add_follow(nt_reader *base);
 
 #endif

@@ -67,7 +67,8 @@ static void add_source(nt_str *sql, const nt_window_plan *plan)
     if (plan->source == NT_FROM_INDEX)
         nt_str_addf(sql, " FROM trial x INDEXED BY trial_by_problem%s WHERE x.run_id = ?", join);
     else
-        nt_str_add(sql, " FROM trials v WHERE v.run = ?");
+        nt_str_addf(sql, " FROM trials v WHERE v.run = ?%s",
+                    plan->source == NT_FROM_FILE ? " AND nt_seen(v.trial)" : "");
     add_conditions(sql, plan, plan->source);
 }
 
@@ -103,6 +104,24 @@ typedef struct numbers {
     int64_t count;
 } numbers;
 
+/* Numbers of a run's first and last trial, between which a scan is. */
+static void begin_scan(nt_db_reader *r, int64_t run)
+{
+    sqlite3_stmt *stmt;
+    if (nt_reader_prepare(
+            r,
+            "SELECT (SELECT min(id) FROM trial WHERE run_id = ?1), (SELECT max(id) FROM trial WHERE run_id "
+            "= ?1)",
+            &stmt, "reading trials", NULL) != NT_OK)
+        return;
+    sqlite3_bind_int64(stmt, 1, run);
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        r->scan_from = r->scanned = sqlite3_column_int64(stmt, 0);
+        r->scan_to = sqlite3_column_int64(stmt, 1);
+    }
+    nt_reader_release(r, stmt);
+}
+
 static nt_status find_by(nt_db_reader *r, const nt_window_plan *plan, bool walk, numbers *out, nt_error *err)
 {
     nt_str sql = {0};
@@ -120,6 +139,8 @@ static nt_status find_by(nt_db_reader *r, const nt_window_plan *plan, bool walk,
     int next = bind_source(stmt, &plan->rest);
     sqlite3_bind_int64(stmt, next, plan->rest.count);
     sqlite3_bind_int64(stmt, next + 1, plan->rest.first);
+    if (source == NT_FROM_FILE)
+        begin_scan(r, plan->rest.run);
     nt_str_clear(&out->json);
     for (out->count = 0; (rc = sqlite3_step(stmt)) == SQLITE_ROW; out->count++)
         nt_str_addf(&out->json, "%s%lld", out->count > 0 ? "," : "[", (long long)sqlite3_column_int64(stmt, 0));
@@ -127,6 +148,7 @@ static nt_status find_by(nt_db_reader *r, const nt_window_plan *plan, bool walk,
     if (rc != SQLITE_DONE)
         status = nt_reader_failure(r, rc, err);
     nt_reader_release(r, stmt);
+    r->scan_to = 0;
     return status;
 }
 
@@ -217,9 +239,32 @@ static nt_status heat(nt_reader *base, const nt_window *w, nt_row_fn each, void 
     return nt_reader_rows(r, stmt, each, context, err);
 }
 
-void nt_reader_add_windows(nt_reader *base)
+/* ---- how far a scan is -------------------------------------------------------------------------------------------------- */
+
+/* nt_seen(trial): true, and notes the number for whoever waits. */
+static void note_seen(sqlite3_context *context, int count, sqlite3_value **value)
 {
+    nt_db_reader *r = sqlite3_user_data(context);
+    (void)count;
+    r->scanned = sqlite3_value_int64(value[0]);
+    sqlite3_result_int(context, 1);
+}
+
+static double progress(const nt_reader *base)
+{
+    const nt_db_reader *r = base->state;
+    int64_t from = r->scan_from, to = r->scan_to, seen = r->scanned;
+    return to > from ? fmin(fmax((double)(seen - from) / (double)(to - from), 0), 1) : (double)NAN;
+}
+
+nt_status nt_reader_add_windows(nt_reader *base, nt_error *err)
+{
+    nt_db_reader *r = base->state;
     base->window = window;
     base->window_count = window_count;
     base->heat = heat;
+    base->progress = progress;
+    if (sqlite3_create_function(r->db.handle, "nt_seen", 1, SQLITE_UTF8, r, note_seen, NULL, NULL) != SQLITE_OK)
+        return nt_db_error(&r->db, "opening it", err);
+    return NT_OK;
 }

@@ -200,7 +200,7 @@ static void decide(problem_set *set, bool by_problem, nt_window_plan *out)
     write_set(set, out);
     out->whole = whole_in_index(rest);
     bool by_index = out->problems.length > 0 || out->rank.length > 0;
-    if (!by_index && rest->terms == 0 && rest->keys <= 1)
+    if (!by_index && rest->terms == 0 && rest->keys <= 1 && out->whole)
         return;
     out->source = out->whole || by_index ? NT_FROM_INDEX : NT_FROM_FILE;
     bool along_order = rest->keys == 0 || (rest->keys == 1 && nt_window_indexed(&rest->key[0]) != NULL);
@@ -212,7 +212,8 @@ nt_status nt_window_plan_make(nt_db_reader *r, const nt_window *window, nt_windo
 {
     problem_set set = {0};
     *out = (nt_window_plan){.rest = *window, .total = NT_UNKNOWN};
-    bool simple = window->terms == 0 && window->keys <= 1 && leading_keys(window) == 0;
+    bool simple =
+        window->terms == 0 && (window->keys == 0 || (window->keys == 1 && nt_window_indexed(&window->key[0])));
     /* What a run held at some moment is not counted, and no index knows when a trial was stored. */
     if (simple || !isnan(window->until_unix_s) || !has_index(r))
         return NT_OK;

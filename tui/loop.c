@@ -259,6 +259,7 @@ static bool handle_keys(nt_terminal *terminal, nt_screen *screen, const nt_snaps
 static nt_status draw_until_done(shared *s, nt_terminal *terminal, nt_screen *screen, const nt_loop_options *options,
                                  nt_error *err)
 {
+    enum { progress_ms = 200 }; /* how often it is told while something is awaited */
     nt_snapshot *shown = NULL;
     nt_grid grid = {0};
     int64_t frames = 0;
@@ -278,12 +279,14 @@ static nt_status draw_until_done(shared *s, nt_terminal *terminal, nt_screen *sc
         }
         if (options->frames > 0 && frames >= options->frames)
             break;
-        poll(poll_on, 3, -1);
+        bool awaited = shown == NULL || memcmp(&shown->want, &s->want, sizeof s->want) != 0;
+        int ready = poll(poll_on, 3, awaited ? progress_ms : -1);
         if (poll_on[2].revents != 0)
             break;
         draw = take(s, &shown);
         frames += draw;
-        draw = handle_keys(terminal, screen, shown, options) || draw;
+        draw = handle_keys(terminal, screen, shown, options) || draw || ready == 0;
+        screen->read_share = awaited && s->feed->progress != NULL ? s->feed->progress(s->feed) : (double)NAN;
         if (poll_on[0].revents & (POLLHUP | POLLERR | POLLNVAL)) /* the terminal is gone */
             caught = SIGHUP;
         pthread_mutex_lock(&s->lock);

@@ -111,6 +111,8 @@ struct nt_feed {
     nt_status (*read)(nt_feed *feed, const nt_want *want, nt_snapshot *out, nt_error *err);
     /* Finds the total that the last read left unknown, for the next read. */
     nt_status (*count)(nt_feed *feed, const nt_want *want, nt_error *err);
+    /* How much of what it reads is done, 0 to 1, NAN where that is not counted; from another thread. NULL: never. */
+    double (*progress)(nt_feed *feed);
     void (*interrupt)(nt_feed *feed); /* from another thread: what it reads is not wanted any more */
 };
 

@@ -14,7 +14,7 @@ void nt_screen_init(nt_screen *screen)
 {
     *screen = (nt_screen){.width = 80, .height = 24, .interval_s = 0.5, .heat_y = 1};
     screen->use.threads = NT_UNKNOWN;
-    screen->window.until_unix_s = NAN;
+    screen->window.until_unix_s = screen->read_share = NAN;
 }
 
 void nt_screen_say(nt_screen *screen, const char *format, ...)

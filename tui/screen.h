@@ -33,8 +33,9 @@ typedef struct nt_screen {
     int heat_x, heat_y; /* among the varying parameters */
     /* what-if */
     int slider;
-    nt_block_use use; /* threads NT_UNKNOWN: as the opened trial */
-    int64_t use_of;   /* the trial it began with */
+    nt_block_use use;  /* threads NT_UNKNOWN: as the opened trial */
+    int64_t use_of;    /* the trial it began with */
+    double read_share; /* how much of what is awaited has been read; NAN not known */
     /* asked of whoever runs the screen, who takes them back */
     bool quit, redraw, dump, save;
 } nt_screen;

@@ -1,4 +1,5 @@
 /* view_trials.c: the table of trials, in its own view and in the overview, and tagged trials side by side. */
+#include <math.h>
 #include <string.h>
 
 #include "tui/filter.h"
@@ -51,6 +52,8 @@ void nt_draw_trials(const nt_screen *screen, const nt_snapshot *shown, const nt_
                     screen->window.key[i].descending ? " down" : "");
     if (!up_to_date(screen, shown))
         nt_str_add(&title, "  reading ...");
+    if (!up_to_date(screen, shown) && !isnan(screen->read_share))
+        nt_str_addf(&title, " %.0f %%", screen->read_share * 100);
     nt_pane body = pane->at.height > 3 ? nt_titled(pane, "%s", nt_str_text(&title)) : *pane;
     nt_str_done(&title);
     draw_rows(screen, shown, &body);
