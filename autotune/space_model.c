@@ -150,6 +150,7 @@ static void add_symbols(nt_space_model *model, const nt_problem *problem, const 
     if (problem != NULL) {
         add_symbol(model, "n", problem->batch);
         add_symbol(model, "elem_bytes", (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in));
+        add_symbol(model, "nchw", problem->layout == NT_NCHW);
     }
     if (device == NULL)
         return;

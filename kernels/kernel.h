@@ -16,8 +16,9 @@
 #include "kernels/layer.h"
 
 /* An expression in the Python subset of autotune/expr.h over parameter names, shape keys (c, k, h, w, n = batch),
- * elem_bytes (of the input type), and device limits (smem_per_block, max_threads, regs_per_block, regs_per_sm,
- * warp_size, sm_count, cc = compute capability such as 90, simd_bytes = widest vector of a cpu).
+ * elem_bytes (of the input type), nchw (1 for that layout, else 0), and device limits (smem_per_block, max_threads,
+ * regs_per_block, regs_per_sm, warp_size, sm_count, cc = compute capability such as 90, simd_bytes = widest vector of a
+ * cpu).
  * A configuration is legal when every expression is true; `why` is shown when one leaves nothing. */
 typedef struct nt_constraint {
     const char *expression;

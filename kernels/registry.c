@@ -3,31 +3,46 @@
 
 #include <string.h>
 
-/* X(layer): the row nt_layer_<layer>. Layers are listed in this order. */
 /* clang-format off */
+/* X(layer): the row nt_layer_<layer>. Layers are listed in this order. */
 #define LAYER_ROWS(X) \
-    X(conv3x3)  \
-    X(relu)     \
-    X(residual_add)
-/* clang-format on */
+    X(conv3x3) \
+    X(relu) \
+    X(residual_add) \
+    X(maxpool) \
+    X(avgpool) \
+    X(softmax) \
+    X(layernorm)
 
 /* X(layer_device_kernel): the row nt_kernel_<..>; rows of a layer and device are swept in this order. */
-#define KERNEL_ROWS(X)      \
-    X(conv3x3_cpu_direct)   \
-    X(conv3x3_cpu_im2col)   \
+#define KERNEL_ROWS(X) \
+    X(conv3x3_cpu_direct) \
+    X(conv3x3_cpu_im2col) \
     X(conv3x3_cpu_winograd) \
-    X(conv3x3_cuda_direct)  \
-    X(conv3x3_cuda_igemm)   \
-    X(conv3x3_cuda_wgmma)   \
-    X(conv3x3_cuda_gemm)    \
-    X(conv3x3_cuda_gemm3)   \
-    X(conv3x3_cuda_cudnn)   \
-    X(conv3x3_cuda_fault)   \
-    X(conv3x3_fake)         \
-    X(relu_cpu_map)         \
-    X(relu_cuda_map)        \
-    X(add_cpu_map)          \
-    X(add_cuda_map)
+    X(conv3x3_cuda_direct) \
+    X(conv3x3_cuda_igemm) \
+    X(conv3x3_cuda_wgmma) \
+    X(conv3x3_cuda_gemm) \
+    X(conv3x3_cuda_gemm3) \
+    X(conv3x3_cuda_cudnn) \
+    X(conv3x3_cuda_fault) \
+    X(conv3x3_fake) \
+    X(relu_cpu_map) \
+    X(relu_cuda_map) \
+    X(add_cpu_map) \
+    X(add_cuda_map) \
+    X(maxpool_cpu_rows) \
+    X(maxpool_cuda_window) \
+    X(avgpool_cpu_rows) \
+    X(avgpool_cuda_window) \
+    X(avgpool_cuda_global) \
+    X(softmax_cpu_rows) \
+    X(softmax_cuda_rows) \
+    X(softmax_cuda_half_sums) \
+    X(layernorm_cpu_rows) \
+    X(layernorm_cuda_rows) \
+    X(layernorm_cuda_half_sums)
+/* clang-format on */
 
 #define LAYER_EXTERN(name)   extern const nt_layer nt_layer_##name;
 #define KERNEL_EXTERN(name)  extern const nt_kernel nt_kernel_##name;

@@ -71,29 +71,26 @@ nt_status nt__map_reference_cuda_plan(const nt_problem *problem, bool is_add, nt
 
 const nt_param nt__map_cuda_params[NT_MAP_CUDA_PARAMS] = {
     {.name = "block", .help = "threads of a block", .NT_INTS(64, 128, 256, 512, 1024), .dflt = 2},
-    {.name = "vec_bytes", .help = "bytes of the input a thread loads at once", .NT_INTS(1, 2, 4, 8, 16), .dflt = 4},
+    {.name = "vec", .help = "elements a thread loads at once", .NT_INTS(1, 2, 4, 8, 16), .dflt = 2},
     {.name = "items", .help = "vectors of a thread, all under way at once", .NT_INTS(1, 2, 4, 8), .dflt = 0},
     {.name = "stream", .help = "data leaves the caches first", .NT_INTS(0, 1), .dflt = 0, .is_bool = true},
 };
 
 const nt_constraint nt__map_cuda_constraints[NT_MAP_CUDA_CONSTRAINTS] = {
-    {"vec_bytes >= elem_bytes", "a vector holds at least one element"},
-    {"items == 1 or block * items * vec_bytes < 2 * n * c * h * w * elem_bytes",
-     "smaller blocks hold the whole tensor"},
-    {"not stream or vec_bytes == 16", "data is streamed in vectors of 16 bytes"},
+    {"vec * elem_bytes <= 16", "a vector has at most 16 bytes"},
+    {"items == 1 or block * items * vec < 2 * n * c * h * w", "smaller blocks hold the whole tensor"},
+    {"not stream or vec * elem_bytes == 16", "data is streamed in vectors of 16 bytes"},
 };
 
-const nt_rule nt__map_cuda_rule = {"an element a thread", "block=256 vec_bytes=4 items=1 stream=false"};
+const nt_rule nt__map_cuda_rule = {"an element a thread", "block=256 vec=1 items=1 stream=false"};
 
 nt_status nt__map_cuda_plan(const nt_problem *problem, const nt_config *config, bool is_add, nt_plan *out,
                             nt_error *err)
 {
     const nt_param *params = nt__map_cuda_params;
     int64_t count = count_of(problem), block = nt_config_int(params, config, "block");
-    int64_t elem = (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in);
-    int64_t vec_bytes = nt_config_int(params, config, "vec_bytes"), vec = vec_bytes > elem ? vec_bytes / elem : 1;
-    int64_t a_block = block * nt_config_int(params, config, "items") * vec;
-    nt_status status = nt_launch_blocks(out, "nt_map", nt_div_up(count, a_block), block, 1, "block or vec_bytes", err);
+    int64_t a_block = block * nt_config_int(params, config, "items") * nt_config_int(params, config, "vec");
+    nt_status status = nt_launch_blocks(out, "nt_map", nt_div_up(count, a_block), block, 1, "block or vec", err);
     nt_stage *stage = &out->stage[0];
     if (status != NT_OK)
         return status;

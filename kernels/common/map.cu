@@ -1,5 +1,5 @@
 /* map.cu: one output from one element of each operand: relu, and add with NT_MAP_ADD. Memory-bound: a thread has ITEMS
- * vectors of VEC_BYTES bytes, one BLOCK of vectors apart, all loaded before the first is stored, so that many bytes are
+ * vectors of VEC elements, one BLOCK of vectors apart, all loaded before the first is stored, so that many bytes are
  * on their way at once. The last vector may be cut by the end of the tensor. */
 
 NT_INLINE float map_value(float a, float b)

@@ -1,8 +1,8 @@
-/* vector.cuh: loads and stores of VEC_BYTES bytes for memory-bound kernels, whatever the precision. Comes after
+/* vector.cuh: loads and stores of VEC elements at once for memory-bound kernels, whatever the precision. Comes after
  * prelude.cuh.
  *
  * nt_in is what the input holds, nt_res what the output holds (int8 in, int32 out); values in between are f32, which
- * holds every int8 exactly. VEC values make a vector of VEC_BYTES bytes; addresses are aligned to their vector.
+ * holds every int8 exactly. A vector has 16 bytes at most; addresses are aligned to their vector.
  * STREAM 1 marks data as used once, so that it leaves the caches first. */
 
 #ifdef NT_PRECISION_INT8
@@ -17,18 +17,13 @@ typedef nt_elem nt_in, nt_res;
 #define NT_IN_BYTES 4
 #endif
 
-#ifndef VEC_BYTES
-#define VEC_BYTES NT_IN_BYTES
+#ifndef VEC
+#define VEC 1
 #endif
 #ifndef STREAM
 #define STREAM 0
 #endif
-#if VEC_BYTES < NT_IN_BYTES
-#undef VEC_BYTES
-#define VEC_BYTES NT_IN_BYTES
-#endif
-
-#define VEC (VEC_BYTES / NT_IN_BYTES)
+#define VEC_BYTES (VEC * NT_IN_BYTES)
 #define NT_WORDS ((VEC_BYTES + 3) / 4)
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
@@ -138,7 +133,7 @@ NT_INLINE unsigned nt_result_word(const float *value, int i)
 /* VEC results to an address aligned to as many results, 16 bytes at most. */
 NT_INLINE void nt_store_vec(nt_res *to, const float *value)
 {
-#if VEC_BYTES == NT_IN_BYTES
+#if VEC == 1
     nt_set(to, value[0]);
 #else
 #if NT_IN_BYTES == 1

@@ -28,6 +28,37 @@ $ nntune layers
 |   map     cpu     fp32, fp16, bf16  nhwc, nchw           4  vectors in chunks, stored through or past the caches
 |   map     cuda    fp32, fp16, bf16  nhwc, nchw           4  vectors of up to 16 bytes, several under way a thread
 |
+| maxpool: largest of a window, by default 3x3 at steps of 2; border (window - 1) / 2
+|   shapes: 64x112x112 (default), 64x224x224-2x2, 128x112x112-2x2, 256x56x56-2x2, 512x28x28-2x2, 512x14x14-2x2 and 3 more; any other as CxHxW or by keys c,h,w,window,stride
+|
+|   kernel  device  precisions              layouts     parameters  what it is
+|   rows    cpu     fp32, fp16, bf16, int8  nhwc, nchw           3  rows of outputs; vectors along the channels (nhwc) or the columns (nchw)
+|   window  cuda    fp32, fp16, bf16, int8  nhwc, nchw           3  outputs next to each other share the columns of their windows, channels in vectors
+|
+| avgpool: average of the whole image, or of windows; no border
+|   shapes: 2048x7x7 (default), 1280x7x7, 512x7x7, 1024x8x8, 256x56x56-2x2, 512x28x28-2x2, 1024x14x14-2x2; any other as CxHxW or by keys c,h,w,window,stride
+|
+|   kernel  device  precisions        layouts     parameters  what it is
+|   rows    cpu     fp32, fp16, bf16  nhwc, nchw           3  rows of outputs; vectors along the channels (nhwc) or the columns (nchw)
+|   window  cuda    fp32, fp16, bf16  nhwc, nchw           3  outputs next to each other share the columns of their windows, channels in vectors
+|   global  cuda    fp32, fp16, bf16  nhwc, nchw           4  whole images: threads share the pixels and meet in shared memory
+|
+| softmax: exp(x) over its sum in each row
+|   shapes: 2364x197 (default), 197x197, 1x1000, 128x1000, 1024x1024, 512x4096; any other as ROWSxC or by keys rows,c
+|
+|   kernel     device  precisions        layouts  parameters  what it is
+|   rows       cpu     fp32, fp16, bf16  nhwc              3  exponentials of a row in a line of f32, then their share of the sum
+|   rows       cuda    fp32, fp16, bf16  nhwc              3  rows stay in registers, sums in f32
+|   half_sums  cuda    fp16              nhwc              3  the same with sums in fp16: see what it costs in error
+|
+| layernorm: rows to mean 0 and variance 1, then scaled and shifted
+|   shapes: 197x768 (default), 1x768, 384x1024, 512x4096, 256x12288; any other as ROWSxC or by keys rows,c
+|
+|   kernel     device  precisions        layouts  parameters  what it is
+|   rows       cpu     fp32, fp16, bf16  nhwc              3  the mean, the variance of the differences, then the row
+|   rows       cuda    fp32, fp16, bf16  nhwc              3  rows stay in registers, sums in f32
+|   half_sums  cuda    fp16              nhwc              3  the same with sums in fp16: see what it costs in error
+|
 | 'nntune layers conv3x3' shows parameters, constraints and rules of thumb
 $ nntune layers conv3x3 | sed -n '/^direct on cpu/,/A configuration/p'
 | direct on cpu: direct convolution over packed rows, register tile of pixels by output channels
@@ -46,7 +77,7 @@ $ nntune layers --json | cut -c1-120
 | {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution, stride 1, border of one zer
 $ nntune layers conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, relu, add
+!   did you mean 'conv3x3'? Layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune layers | grep -cw -e fake -e fault
 | 0

@@ -18,7 +18,7 @@ $ nntune best --db results.db --device 'NVIDIA H100'
 = 1
 $ nntune best fc --db results.db
 ! nntune: unknown layer 'fc'
-!   layers: conv3x3, relu, add
+!   layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune runs --db results.db
 | run  state        started           device       problems  trials  ok  failed       time  command

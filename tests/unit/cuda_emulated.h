@@ -49,6 +49,7 @@ static void print_caller(FILE *file, const nt_stage *stage)
     for (int i = 0; i < stage->arg_count; i++) {
         const char *type = stage->arg[i].kind == NT_ARG_BUFFER ? "void *"
                            : stage->arg[i].kind == NT_ARG_I64  ? "long long"
+                           : stage->arg[i].kind == NT_ARG_F32  ? "float"
                                                                : "int";
         fprintf(file, "%s*(%s *)a[%d]", i > 0 ? ", " : "", type, i);
     }
@@ -69,7 +70,7 @@ static program compile(const char *source, const char *options, const nt_stage *
     nt_str command = {0};
     const char *cc = getenv("CC");
     nt_str_addf(&command, "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
-                          "-I. %s -o %s %s", cc != NULL ? cc : "cc", options, object, c_file);
+                          "-I. %s -o %s %s -lm", cc != NULL ? cc : "cc", options, object, c_file);
     if (system(command.data) != 0)
         fail_msg("does not compile: %s", command.data);
     program p = {.handle = dlopen(object, RTLD_NOW | RTLD_LOCAL)};
@@ -90,6 +91,7 @@ static void launch(const program *p, const nt_stage *stage, void *const role[NT_
         void *pointer;
         int i32;
         long long i64;
+        float f32;
     } value[NT_MAX_ARGS];
     void *argument[NT_MAX_ARGS];
     for (int i = 0; i < stage->arg_count; i++) {
@@ -99,6 +101,8 @@ static void launch(const program *p, const nt_stage *stage, void *const role[NT_
             value[i].pointer = role[arg->role];
         else if (arg->kind == NT_ARG_I64)
             value[i].i64 = arg->value;
+        else if (arg->kind == NT_ARG_F32)
+            value[i].f32 = arg->real;
         else
             value[i].i32 = (int)arg->value;
     }

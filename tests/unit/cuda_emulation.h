@@ -4,6 +4,7 @@
  * so that a missing barrier gives a wrong result in one of the two, and a barrier that only some threads reach is
  * reported. Shared memory is exactly as long as launched, poisoned for each block, and followed by an unmapped page.
  * The test appends `emu_call`, which calls the entry with the launch's arguments. */
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -67,6 +68,29 @@ static inline unsigned nt_f32_to_bits(float x)
 static void __syncthreads(void)
 {
     swapcontext(&emu_thread[emu_current], &emu_scheduler);
+}
+
+/* Lanes that exchange values put them down, meet, and read: two places in turn, so that nobody overwrites what is still
+ * read. All threads of a block exchange the same number of times. */
+static float emu_put[2][EMU_MAX_THREADS];
+static int emu_turn[EMU_MAX_THREADS];
+
+static inline float nt_shuffle_xor(float value, int mask)
+{
+    int me = emu_current, turn = emu_turn[me] ^= 1;
+    emu_put[turn][me] = value;
+    __syncthreads();
+    return emu_put[turn][(me & ~31) | ((me ^ mask) & 31)];
+}
+
+static inline float nt_exp2(float x)
+{
+    return exp2f(x);
+}
+
+static inline float nt_sqrt(float x)
+{
+    return sqrtf(x);
 }
 
 static void emu_body(void)

@@ -24,6 +24,12 @@ static const struct {
 } fixture_layers[] = {
     {"relu", {"c=1,h=1,w=1", "c=3,h=7,w=5", "c=64,h=4,w=8", "c=31,h=33,w=3", "c=16,h=20,w=20"}},
     {"add", {"c=1,h=1,w=1", "c=3,h=7,w=5", "c=64,h=4,w=8", "c=31,h=33,w=3", "c=16,h=20,w=20"}},
+    {"maxpool",
+     {"c=3,h=7,w=5", "c=1,h=1,w=1", "c=24,h=9,w=12,window=2", "c=9,h=6,w=7,window=5,stride=1", "c=32,h=13,w=18"}},
+    {"avgpool",
+     {"c=24,h=7,w=7", "c=5,h=3,w=11", "c=9,h=8,w=5,window=2", "c=16,h=9,w=9,window=3,stride=2", "c=130,h=1,w=9"}},
+    {"softmax", {"rows=7,c=36", "rows=1,c=1", "rows=3,c=197", "rows=9,c=64", "rows=2,c=1000"}},
+    {"layernorm", {"rows=7,c=36", "rows=1,c=2", "rows=3,c=197", "rows=9,c=64", "rows=2,c=768"}},
 };
 enum { FIXTURE_LAYERS = sizeof fixture_layers / sizeof fixture_layers[0] };
 

@@ -133,6 +133,14 @@ static const struct {
     {"relu", "map", "c=31,h=33,w=3", "i < stop; i++", "i < stop - 1; i++", NT_FP32},    /* the last is left out */
     {"add", "map", "c=31,h=33,w=3", "least(end * chunk, count)", "count + 1", NT_FP32}, /* one too many */
     {"add", "map", "c=31,h=33,w=3", "rounded = (bits + 0x7fffu +", "rounded = (bits +", NT_BF16}, /* truncates */
+    {"maxpool", "rows", "c=24,h=9,w=12", "end > size ? size : end", "end > size ? size - 1 : end", NT_INT8},
+    {"maxpool", "rows", "c=24,h=9,w=12", "(-__builtin_inff())", "0.0f", NT_FP16}, /* the border counts as zeros */
+    {"avgpool", "rows", "c=24,h=7,w=7", "p.scale = 1.0f /", "p.scale = 1.00002f /", NT_FP32},
+    {"avgpool", "rows", "c=24,h=7,w=7", "k < last; k++", "k <= last; k++", NT_FP32}, /* one too many */
+    {"softmax", "rows", "rows=3,c=197", "1.0f / 24", "1.0f / 20", NT_FP32},
+    {"softmax", "rows", "rows=3,c=197", "total += line[i] =", "line[i] =", NT_FP32},
+    {"layernorm", "rows", "rows=3,c=197", "variance + 1e-5f", "variance + 2e-4f", NT_FP32},
+    {"layernorm", "rows", "rows=3,c=197", "c, mean, 1) * scale", "c, mean, 1) * 1.001f * scale", NT_FP32},
 };
 
 static char *replaced(const char *text, const char *from, const char *to)

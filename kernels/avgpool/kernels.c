@@ -1,0 +1,45 @@
+/* kernels.c: the rows of avgpool over windows: pool.cu and pool.cpu.c of kernels/common. */
+#include "kernels/common/pool.h"
+
+const nt_kernel nt_kernel_avgpool_cuda_window = {
+    .name = "window",
+    .summary = "outputs next to each other share the columns of their windows, channels in vectors",
+    .layer = "avgpool",
+    .device = NT_DEVICE_CUDA,
+    .source = {nt_embed_common_prelude_cuh, nt_embed_common_vector_cuh, nt_embed_common_pool_cu},
+    .precisions = NT_BIT(NT_FP32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16),
+    .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),
+    .min_compute_capability = 75,
+    .params = nt__pool_cuda_params,
+    .param_count = NT_POOL_CUDA_PARAMS,
+    .constraints = nt__pool_cuda_constraints,
+    .constraint_count = NT_POOL_CUDA_CONSTRAINTS,
+    .rules = &nt__pool_cuda_rule,
+    .rule_count = 1,
+    .bound = NT_BOUND_DIRECT,
+    .additions = nt__pool_additions,
+    .refuses = nt__pool_cuda_refuses,
+    .options = nt__pool_options,
+    .plan = nt__pool_cuda_plan,
+};
+
+const nt_kernel nt_kernel_avgpool_cpu_rows = {
+    .name = "rows",
+    .summary = "rows of outputs; vectors along the channels (nhwc) or the columns (nchw)",
+    .layer = "avgpool",
+    .device = NT_DEVICE_CPU,
+    .source = {nt_embed_common_vector_cpu_c, nt_embed_common_pool_cpu_c},
+    .precisions = NT_BIT(NT_FP32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16),
+    .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),
+    .params = nt__pool_cpu_params,
+    .param_count = NT_POOL_CPU_PARAMS,
+    .constraints = nt__pool_cpu_constraints,
+    .constraint_count = NT_POOL_CPU_CONSTRAINTS,
+    .rules = &nt__pool_cpu_rule,
+    .rule_count = 1,
+    .bound = NT_BOUND_DIRECT,
+    .additions = nt__pool_additions,
+    .refuses = nt__pool_cpu_refuses,
+    .options = nt__pool_cpu_options,
+    .plan = nt__pool_cpu_plan,
+};
