@@ -11,7 +11,7 @@
 #include "core/json.h"
 #include "core/mem.h"
 
-enum { BATCH = 64, MOST_LOSSES = 3, FIRST_PASSES = 3, FINAL_PASSES = 60 };
+enum { BATCH = 64, MOST_LOSSES = 8, FIRST_PASSES = 3, FINAL_PASSES = 60 };
 static const double open_s = 90, problem_s = 120, batch_s = 120;
 /* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic.
  */
@@ -195,25 +195,53 @@ static nt_status store_values(nt__sweep *sweep, const opened *metrics, const jso
     return status;
 }
 
-/* One batch. A launch that kills the worker costs this batch; too many of them end the counting. *sink_failed tells a
- * database error, which ends the sweep, from the rest. */
-static nt_status count_batch(nt__sweep *sweep, const opened *metrics, const nt__counted *trials, int count,
-                             bool *sink_failed, nt_error *err)
+/* Counting a list of trials. A trial that takes the device or the worker with it is set apart, and the others of its
+ * batch are counted again without it. Where the worker ends without saying whose launch it was, the batch goes on one
+ * by one, so that the next loss tells. */
+typedef struct counting {
+    opened metrics;
+    bool finalists;
+    bool sink_failed; /* a database error, which ends the sweep; anything else does not */
+    int losses;
+    int64_t apart[MOST_LOSSES]; /* trials */
+    int apart_count;
+    int singly_to;   /* one by one up to here */
+    int64_t culprit; /* of the last batch, where the worker told; else NT_UNKNOWN */
+} counting;
+
+static bool is_apart(const counting *c, int64_t trial)
 {
-    json_t *items = json_array(), *reply = NULL;
+    for (int i = 0; i < c->apart_count; i++)
+        if (c->apart[i] == trial)
+            return true;
+    return false;
+}
+
+static json_t *items_json(nt__sweep *sweep, const counting *c, const nt__counted *trials, int count)
+{
+    json_t *items = json_array();
     for (int i = 0; i < count; i++) {
-        json_t *item = item_json(sweep, &trials[i]);
+        json_t *item = is_apart(c, trials[i].trial_id) ? NULL : item_json(sweep, &trials[i]);
         if (item != NULL)
             json_array_append_new(items, item);
     }
+    return items;
+}
+
+static nt_status count_batch(nt__sweep *sweep, counting *c, const nt__counted *trials, int count, nt_error *err)
+{
+    json_t *items = items_json(sweep, c, trials, count), *reply = NULL;
+    c->culprit = NT_UNKNOWN;
     nt_status status = open_problem(sweep, err);
     if (status == NT_OK && json_array_size(items) > 0) {
         status = ask(sweep, json_pack("{s:s, s:O}", "op", "counters", "items", items), batch_s, &reply, err);
         if (status == NT_OK)
             status = nt__reply_status(reply, "counter worker", err);
         if (status == NT_OK) {
-            status = store_values(sweep, metrics, reply, err);
-            *sink_failed = status != NT_OK;
+            status = store_values(sweep, &c->metrics, reply, err);
+            c->sink_failed = status != NT_OK;
+        } else if (json_is_integer(json_object_get(reply, "trial"))) {
+            c->culprit = nt_json_get_int(reply, "trial");
         }
     }
     json_decref(items);
@@ -221,24 +249,53 @@ static nt_status count_batch(nt__sweep *sweep, const opened *metrics, const nt__
     return status;
 }
 
+static void set_apart(nt__sweep *sweep, counting *c, const nt__counted *trial, const nt_error *why)
+{
+    nt_error text = {0};
+    c->apart[c->apart_count++] = trial->trial_id;
+    nt_fail(&text, NT_DEVICE_LOST, "trial %lld fails under the counters and has none: %.300s",
+            (long long)trial->trial_id, why->what);
+    nt_hint(&text, "`nntune show %lld` tells what it is, `nntune rerun %lld` runs it without them",
+            (long long)trial->trial_id, (long long)trial->trial_id);
+    advise(sweep, "counter-fault", &text);
+}
+
+static const nt__counted *find_counted(const nt__counted *trials, int count, int64_t trial)
+{
+    for (int i = 0; i < count; i++)
+        if (trials[i].trial_id == trial)
+            return &trials[i];
+    return NULL;
+}
+
+/* After a loss in trials[0..count), the first of which is number `at`: another worker, and whom to leave out. */
+static nt_status recover(nt__sweep *sweep, counting *c, const nt__counted *trials, int at, int count, nt_error *why)
+{
+    const nt__counted *culprit = count == 1 ? trials : find_counted(trials, count, c->culprit);
+    if (culprit != NULL)
+        set_apart(sweep, c, culprit, why);
+    else
+        c->singly_to = at + count;
+    nt_child_kill(&sweep->counter_worker);
+    opened_done(&c->metrics);
+    return open_metrics(sweep, c->finalists, &c->metrics, why);
+}
+
 static nt_status count_trials(nt__sweep *sweep, const nt__counted *trials, int count, bool finalists, nt_error *err)
 {
-    opened metrics = {0};
-    int losses = 0;
-    bool sink_failed = false;
+    counting c = {.finalists = finalists};
     nt_error why = {0};
-    nt_status status = open_metrics(sweep, finalists, &metrics, &why);
-    for (int at = 0; status == NT_OK && at < count && sweep->stop_signal == 0; at += BATCH) {
-        int batch = count - at < BATCH ? count - at : BATCH;
-        status = count_batch(sweep, &metrics, trials + at, batch, &sink_failed, &why);
-        if (status == NT_DEVICE_LOST && ++losses < MOST_LOSSES) {
-            nt_child_kill(&sweep->counter_worker);
-            opened_done(&metrics);
-            status = open_metrics(sweep, finalists, &metrics, &why);
-        }
+    nt_status status = open_metrics(sweep, finalists, &c.metrics, &why);
+    for (int at = 0; status == NT_OK && at < count && sweep->stop_signal == 0;) {
+        int batch = at < c.singly_to ? 1 : count - at < BATCH ? count - at : BATCH;
+        status = count_batch(sweep, &c, trials + at, batch, &why);
+        if (status == NT_DEVICE_LOST && c.losses++ < MOST_LOSSES - 1)
+            status = recover(sweep, &c, trials + at, at, batch, &why); /* and the same again without it */
+        else
+            at += batch;
     }
-    opened_done(&metrics);
-    if (sink_failed) {
+    opened_done(&c.metrics);
+    if (c.sink_failed) {
         *err = why;
         return status;
     }

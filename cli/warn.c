@@ -11,6 +11,7 @@
     X("source-changed", "the kernel's source is not the one that was measured")                                   \
     X("spec-changed", "the spec of a user's kernel is not the one that was measured")                             \
     X("compiler-changed", "the compiler here is not the one that made the code that was measured")                \
+    X("counter-fault", "a trial fails under the hardware counters; it has none")                                  \
     X("no-counters", "hardware counters cannot be had; the sweep goes on without them")                           \
     X("counters-held", "another process reads the device's counters and does not let go")                         \
     X("no-cuda", "the profiled command never used CUDA")                                                          \
