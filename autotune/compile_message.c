@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "autotune/compile_turn.h"
 #include "core/json.h"
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -69,6 +70,20 @@ static void limit_memory(void)
 #endif
 }
 
+/* Another sweep may be compiling the same: half the deadline is for waiting, the rest for doing it after all. */
+static nt_status compile_once(const nt_compile_request *request, nt_artefact *out, nt_error *err)
+{
+    char key[NT_KEY_BYTES];
+    bool waited;
+    nt_compile_key(request, key);
+    nt_compile_turn turn = nt_compile_turn_take(key, request->deadline_s / 2, &waited);
+    nt_status status = waited ? nt_compile_lookup(request, out, err) : NT_NOT_FOUND;
+    if (status == NT_NOT_FOUND)
+        status = nt_compile(request, out, err);
+    nt_compile_turn_give(&turn);
+    return status;
+}
+
 static nt_status answer(nt_channel *channel, const json_t *message, nt_error *err)
 {
     nt_compile_request request;
@@ -77,7 +92,7 @@ static nt_status answer(nt_channel *channel, const json_t *message, nt_error *er
         return status;
     nt_pool_result result = {
         .artefact = {.registers = NT_UNKNOWN, .smem_static_bytes = NT_UNKNOWN, .spill_bytes = NT_UNKNOWN}};
-    result.status = nt_compile(&request, &result.artefact, &result.error);
+    result.status = compile_once(&request, &result.artefact, &result.error);
     return nt_channel_send(channel, nt_compile_result_json(&result), err);
 }
 

@@ -220,7 +220,9 @@ static nt_status run_unit(nt__sweep *sweep, nt_error *err)
 
 static nt_status take_lock(nt__sweep *sweep, nt_error *err)
 {
-    const char *uuid = sweep->device.uuid[0] != '\0' ? sweep->device.uuid : "fake";
+    char fake[64];
+    nt__device_name(sweep, fake, sizeof fake);
+    const char *uuid = sweep->device.uuid[0] != '\0' ? sweep->device.uuid : fake;
     nt_status status = nt_lock_try(uuid, &sweep->lock, err);
     while (status == NT_BUSY && sweep->options->wait && sweep->stop_signal == 0) {
         nt__progress(sweep, "waiting for the device", false);
@@ -368,7 +370,7 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
         status = nt__profile_check(sweep, err);
     if (status == NT_OK && sweep->stop_signal == 0)
         status = prepare_run(sweep, err);
-    sweep->pool = nt_pool_open(nt__compile_children(sweep->options));
+    sweep->pool = nt_pool_open(nt_sweep_jobs(sweep->options));
     for (; status == NT_OK && sweep->unit_index < sweep->unit_count && sweep->stop_signal == 0; sweep->unit_index++)
         status = run_unit(sweep, err);
     if (sweep->unit_index == sweep->unit_count && sweep->unit_count > 0)

@@ -123,6 +123,9 @@ typedef struct nt_sweep_events {
 /* Identity of a device, asked of a child: this process touches no driver. NT_NO_DEVICE says why there is none. */
 nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err);
 
+/* Compile processes that a sweep of these options has: --jobs, else one a usable core, at most 16. */
+int nt_sweep_jobs(const nt_sweep_options *options);
+
 /* Runs a sweep. Results up to an error or interrupt are in *out (free with nt_sweep_result_done) and in the sink. */
 nt_status nt_sweep_run(const nt_sweep_options *options, nt_sink *sink, const nt_sweep_events *events,
                        nt_sweep_result *out, nt_error *err);

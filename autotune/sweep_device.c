@@ -27,7 +27,7 @@ static double trial_deadline_s(const nt__sweep *sweep, double cap_s)
 void nt__device_name(const nt__sweep *sweep, char *out, size_t capacity)
 {
     const char *kind = nt_device_kind_name(sweep->options->device);
-    if (sweep->options->device == NT_DEVICE_CUDA)
+    if (sweep->options->device != NT_DEVICE_CPU)
         snprintf(out, capacity, "%s:%d", kind, sweep->options->ordinal);
     else
         snprintf(out, capacity, "%s", kind);

@@ -32,7 +32,7 @@ int nt__in_pipeline(const nt__sweep *sweep)
     return sweep->to_compile.count + sweep->ready.count + (sweep->in_flight != NULL);
 }
 
-int nt__compile_children(const nt_sweep_options *options)
+int nt_sweep_jobs(const nt_sweep_options *options)
 {
     if (options->compile_children > 0)
         return options->compile_children;
@@ -44,7 +44,7 @@ int nt__compile_children(const nt_sweep_options *options)
 /* How far the compile pool runs ahead of the device. On a cpu a batch is compiled, then timed. */
 static int window(const nt__sweep *sweep)
 {
-    int children = nt__compile_children(sweep->options);
+    int children = nt_sweep_jobs(sweep->options);
     return sweep->device.kind == NT_DEVICE_CPU ? 3 * children : 3 * children + 8;
 }
 

@@ -157,7 +157,7 @@ static bool count_earlier(void *context, const nt_trial *trial)
     sweep->seen[sweep->seen_count++] = number;
     nt__count_trial(sweep, trial, number.kernel, &config);
     sweep->unit_cost_s += (known(trial->verify_ms) + known(trial->measure_ms) +
-                           known(trial->compile_ms) / nt__compile_children(sweep->options)) /
+                           known(trial->compile_ms) / nt_sweep_jobs(sweep->options)) /
                           1e3;
     return true;
 }

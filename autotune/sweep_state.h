@@ -231,7 +231,6 @@ bool nt__unit_spent(const nt__sweep *sweep);
 double
 nt__unit_end_s(const nt__sweep *sweep); /* its share of the time; the whole budget's end before its first trial */
 int nt__in_pipeline(const nt__sweep *sweep);
-int nt__compile_children(const nt_sweep_options *options);
 nt_status nt__refill(nt__sweep *sweep, nt_error *err);
 nt_status nt__submit(nt__sweep *sweep, nt_error *err);
 nt_status nt__take_compiled(nt__sweep *sweep, nt_error *err);

@@ -124,7 +124,7 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
 /* Compile children work side by side, the device takes one trial at a time. */
 static double cost_s(const nt__sweep *sweep, const nt_trial *trial)
 {
-    double ms = trial->compile_ms > 0 ? trial->compile_ms / nt__compile_children(sweep->options) : 0;
+    double ms = trial->compile_ms > 0 ? trial->compile_ms / nt_sweep_jobs(sweep->options) : 0;
     ms += trial->verify_ms > 0 ? trial->verify_ms : 0;
     ms += trial->measure_ms > 0 ? trial->measure_ms : 0;
     return ms / 1e3;

@@ -10,6 +10,7 @@
 #include "cli/misses.h"
 #include "cli/output.h"
 #include "cli/present.h"
+#include "cli/sweep_fleet.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_view.h"
 #include "cli/warm_start.h"
@@ -144,6 +145,8 @@ static nt_status choose_device(const nt_args *args, nt_sweep_options *options, n
 {
     const char *given = nt_args_text(args, "device", NULL);
     const nt_spec *spec = nt_spec_of(options->layer);
+    if (given != NULL && nt_fleet_asked(given)) /* of which one was found: as if nothing were said */
+        given = NULL;
     if (given != NULL) {
         nt_status status = nt_device_parse(given, &options->device, &options->ordinal, err);
         if (status == NT_OK && spec != NULL && options->device != spec->device)
@@ -224,9 +227,22 @@ static nt_status check_misses(const nt_args *args, nt_error *err)
     return NT_OK;
 }
 
+/* --device all with one device there is a sweep like any other. */
+static nt_status run_fleet(const nt_args *args, const nt_sweep_options *options, bool *done, int *exit_code,
+                           nt_error *err)
+{
+    nt_fleet fleet;
+    nt_status status = nt_fleet_find(nt_args_text(args, "device", NULL), &fleet, err);
+    *done = fleet.count > 1;
+    if (status != NT_OK || !*done)
+        return status;
+    return nt_fleet_run(&fleet, nt_sweep_jobs(options), nt_args_flag(args, "json"), exit_code, err);
+}
+
 static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
 {
     char path[NT_PATH_BYTES];
+    bool done = false;
     nt_sweep_parts parts = {0};
     nt_sweep_options options = {0};
     nt_status status = check_misses(args, err);
@@ -234,8 +250,13 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
         status = check_screen(args, err);
     if (status == NT_OK)
         status = nt_sweep_options_read(args, &options, &parts, err);
-    if (status == NT_OK)
-        status = choose_device(args, &options, err);
+    if (status == NT_OK && nt_fleet_asked(nt_args_text(args, "device", NULL)))
+        status = run_fleet(args, &options, &done, exit_code, err);
+    if (status != NT_OK || done) {
+        nt_sweep_parts_done(&parts);
+        return status;
+    }
+    status = choose_device(args, &options, err);
     if (status == NT_OK)
         choose_profile(args, &options);
     if (status == NT_OK && nt_args_flag(args, "dry-run"))

@@ -6,6 +6,8 @@
 #include "core/str.h"
 
 static nt_str line, program, other;
+static char *const *words_given;
+static int word_count;
 
 static void add_quoted(nt_str *to, const char *word)
 {
@@ -26,6 +28,8 @@ static void add_quoted(nt_str *to, const char *word)
 
 void nt_command_line_set(int argc, char **argv)
 {
+    words_given = argv;
+    word_count = argc;
     nt_str_clear(&line);
     for (int i = 0; i < argc; i++) {
         if (i > 0)
@@ -52,4 +56,10 @@ const char *nt_command_line_with(const char *words, const char *database)
 const char *nt_command_line(void)
 {
     return nt_str_text(&line);
+}
+
+char *const *nt_command_line_words(int *count)
+{
+    *count = word_count;
+    return words_given;
 }

@@ -39,7 +39,8 @@ const nt_option nt_sweep_option_rows[] = {
     {.name = "device",
      .kind = NT_OPTION_TEXT,
      .argument = "DEVICE",
-     .help = "cpu, cuda or cuda:N (default: the first NVIDIA GPU, otherwise cpu)"},
+     .help = "cpu, cuda or cuda:N; several at once by commas, or all: every NVIDIA GPU; each has the whole budget "
+             "(default: the first NVIDIA GPU, otherwise cpu)"},
     {.name = "shape",
      .kind = NT_OPTION_REPEAT,
      .argument = "SHAPE",

@@ -35,12 +35,12 @@ nt_status nt_device_parse(const char *text, nt_device_kind *kind, int *ordinal, 
         const char *name = ops_of_kind[k]->name;
         if (strlen(name) != length || strncmp(name, text, length) != 0)
             continue;
-        if (colon != NULL && k != NT_DEVICE_CUDA)
+        if (colon != NULL && k == NT_DEVICE_CPU)
             return nt_fail(err, NT_USAGE, "device '%.64s': there is one %s, written '%s'", text, name, name);
         /* Leading signs and blanks would parse as numbers but name no device. */
         if (colon != NULL &&
             (colon[1] < '0' || colon[1] > '9' || !nt_parse_i64(colon + 1, &number) || number > MAX_ORDINAL))
-            return nt_fail(err, NT_USAGE, "device '%.64s': after 'cuda:' comes the number of a GPU, 0 to %d", text,
+            return nt_fail(err, NT_USAGE, "device '%.64s': after '%s:' comes the number of a GPU, 0 to %d", text, name,
                            MAX_ORDINAL);
         *kind = (nt_device_kind)k;
         *ordinal = (int)number;

@@ -16,6 +16,7 @@
 
 static const double floor_ns = 1000;
 static const size_t memory_bytes = (size_t)1 << 30;
+enum { FAKE_DEVICES = 4 }; /* all alike */
 
 struct nt_device {
     nt_device_info info;
@@ -40,13 +41,12 @@ static void list(nt_device_listing *out)
 
 static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
 {
-    if (ordinal != 0)
-        return nt_fail(err, NT_NO_DEVICE, "there is one fake device, number 0; %d was asked for", ordinal);
+    if (ordinal >= FAKE_DEVICES)
+        return nt_fail(err, NT_NO_DEVICE, "there are %d fake devices; number %d was asked for", FAKE_DEVICES, ordinal);
     nt_device *device = nt_alloc_zero(1, sizeof *device);
     device->info = (nt_device_info){
         .kind = NT_DEVICE_FAKE,
         .name = "fake device",
-        .uuid = "FAKE-0",
         .arch = "fake",
         .driver = "fake 1",
         .compiler = "fake compiler 1",
@@ -70,6 +70,7 @@ static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
     };
     for (int p = 0; p < NT_PRECISION_COUNT; p++)
         device->info.peak_flops[p] = 1e14;
+    snprintf(device->info.uuid, sizeof device->info.uuid, "FAKE-%d", ordinal);
     *out = device;
     return NT_OK;
 }

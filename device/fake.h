@@ -1,4 +1,4 @@
-/* fake.h: a device for tests, never listed: it computes nothing, but takes every path that a real one does.
+/* fake.h: devices for tests (fake, or fake:0 to fake:3), never listed: it computes nothing, but takes every path that a real one does.
  *
  * Times come from the artefact (which is the text of its options) and the plan: a smooth bowl over the numeric macros
  * and the launch shape with one best setting, so that strategies have something to find.

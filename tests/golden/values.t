@@ -11,8 +11,8 @@ $ nntune sweep conv3x3 --device cpi
 ! nntune: unknown device 'cpi': use cpu, cuda, or cuda:N for the N-th GPU
 !   did you mean 'cpu'?
 = 2
-$ nntune sweep conv3x3 --device fake:1
-! nntune: device 'fake:1': there is one fake, written 'fake'
+$ nntune sweep conv3x3 --device cpu:1
+! nntune: device 'cpu:1': there is one cpu, written 'cpu'
 = 2
 $ nntune sweep conv3x3 --device cuda:-1
 ! nntune: device 'cuda:-1': after 'cuda:' comes the number of a GPU, 0 to 1023

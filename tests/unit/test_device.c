@@ -47,7 +47,7 @@ static void test_wrong_names(void **state)
                                         "CPU",
                                         ":1",
                                         "all",
-                                        "fake:1",
+                                        "cpu:1",
                                         "cuda:99999999999999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         nt_device_kind kind;
