@@ -51,8 +51,9 @@ $ nntune sweep --help
 |       --from-misses LOG     tune, one after another, the problems that a
 |                             deployment table had no entry for (docs/TABLES.md);
 |                             --budget is for each
-|       --device DEVICE       cpu, cuda or cuda:N (default: the first NVIDIA GPU,
-|                             otherwise cpu)
+|       --device DEVICE       cpu, cuda or cuda:N; several at once by commas, or
+|                             all: every NVIDIA GPU; each has the whole budget
+|                             (default: the first NVIDIA GPU, otherwise cpu)
 |       --shape SHAPE         all, a named shape, CxHxW or c=..,k=..,h=..,w=..;
 |                             several separated by commas (default: the layer's
 |                             first)
