@@ -123,6 +123,7 @@ static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
     double slow = sweep->device.kind == NT_DEVICE_CUDA || !isfinite(unit->extents.flop) ? 0 : unit->extents.flop * 1e-8;
     json_t *request = json_pack("{s:s, s:o, s:I, s:s}", "op", "problem", "problem", nt_json_problem(&unit->problem),
                                 "seed", (json_int_t)sweep->options->seed, "cache", nt_cache_mode_name(unit->cache));
+    json_object_set_new(request, "unchecked", json_boolean(sweep->timing_only));
     nt_spec_tell(request, unit->problem.layer);
     sweep->asked_unit = sweep->unit_index;
     return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
@@ -186,11 +187,12 @@ nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_e
     return status;
 }
 
-nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err)
+nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, bool verify, nt_error *err)
 {
     double turns = (double)(rounds + 2) * (double)json_array_size(items);
     double turn_s = 2 * fmax(sweep->best_ns * 1e-9, 200e-6) * 2;
-    json_t *request = json_pack("{s:s, s:i, s:o}", "op", "finals", "rounds", rounds, "items", items);
+    json_t *request =
+        json_pack("{s:s, s:i, s:b, s:o}", "op", "finals", "rounds", rounds, "verify", (int)verify, "items", items);
     return ask(sweep, request, NT__DEVICE_FINALS, trial_deadline_s(sweep, turns * turn_s) + problem_deadline_s, err);
 }
 
@@ -209,7 +211,9 @@ static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
     nt_status status = nt__reply_status(reply, "device worker", err);
     if (status != NT_OK)
         return status;
+    double took_s = nt_now_s() - sweep->busy_since_s;
     if (sweep->state == NT__DEVICE_PREPARING) {
+        sweep->prepared_s = took_s;
         sweep->state = NT__DEVICE_IDLE;
         sweep->deadline_s = INFINITY;
         if (sweep->asked_unit != sweep->unit_index)
@@ -224,6 +228,7 @@ static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
                          sweep->device.uuid);
     if (status != NT_OK)
         return status;
+    sweep->opened_s = took_s;
     sweep->device = info;
     sweep->floor_ns = nt_json_get_real(reply, "floor_ns");
     sweep->state = NT__DEVICE_IDLE;

@@ -1,28 +1,17 @@
-/* sweep_finals.c: the fastest of a unit once more: fresh inputs, interleaved rounds, ranks, the unit's result. */
+/* sweep_finals.c: the fastest of a unit once more: who takes part, ranks, the unit's result. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "autotune/sweep_state.h"
+#include "autotune/sweep_rounds.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/stats.h"
 
-enum { ROUNDS = 15 };
 static const double near_best = 1.05; /* finalists lie within this of the fastest */
 static const double tie_threshold = 0.005;
 static const double confidence = 0.95;
-
-/* Finalists with what came back of them. */
-typedef struct field {
-    int count;
-    int top[NT_FINALISTS]; /* index into sweep->top */
-    nt_finalist finalist[NT_FINALISTS];
-    double *round_ns[NT_FINALISTS];
-    int64_t launches[NT_FINALISTS];
-    size_t rounds;
-} field;
 
 int nt__finalist_count(const nt__sweep *sweep)
 {
@@ -77,97 +66,11 @@ static nt_status add_item(nt__sweep *sweep, json_t *items, int top, nt_error *er
     return status;
 }
 
-static void warn(nt__sweep *sweep, const char *id, const char *text)
-{
-    if (sweep->events->warning != NULL)
-        sweep->events->warning(sweep->events->context, id, text);
-}
-
-static void warn_not_held(nt__sweep *sweep, const char *why)
-{
-    char text[700];
-    snprintf(text, sizeof text, "the finalists could not be measured again (%s); first measurements stand", why);
-    warn(sweep, "finals-lost", text);
-}
-
-/* A compile whose trial will not come any more may still end, for the cache's sake; a hung one is not waited for. */
-static const double stale_compile_s = 3;
-
-/* Asks the worker and waits for the answer. *reply stays NULL when the finals could not be held (a warning says why).
- */
-static nt_status hold(nt__sweep *sweep, json_t *items, json_t **reply, nt_error *err)
-{
-    nt_status status = NT_OK;
-    bool sent = false;
-    int losses = 0;
-    while (status == NT_OK && !sweep->stop_now && *reply == NULL) {
-        bool lost, timed_out;
-        char how[256];
-        status = nt__device_step(sweep, err);
-        nt_pool_result stale; /* compiles begun for trials that time ran out for */
-        while (nt_pool_take(sweep->pool, &stale))
-            continue;
-        nt_pool_drop(sweep->pool, stale_compile_s);
-        bool quiet = sweep->device.kind != NT_DEVICE_CPU || nt_pool_busy(sweep->pool) == 0;
-        if (status == NT_OK && sweep->state == NT__DEVICE_IDLE && quiet && !sent) {
-            sent = true;
-            status = nt__device_send_finals(sweep, json_incref(items), ROUNDS, err);
-        }
-        if (status == NT_OK)
-            status = nt__wait(sweep, 1000, err);
-        if (status == NT_OK)
-            status = nt__device_poll(sweep, reply, &lost, &timed_out, how, sizeof how, err);
-        if (status == NT_OK && lost && (sent || ++losses == 2)) {
-            warn_not_held(sweep, how);
-            break;
-        }
-    }
-    if (status == NT_OK && *reply != NULL && nt_json_get_int(*reply, "status") != NT_OK) {
-        const char *what = nt_json_get_text(*reply, "what");
-        warn_not_held(sweep, what != NULL ? what : "the worker gave no reason");
-    }
-    return status;
-}
-
-/* Reads one finalist's answer into the field; false when it is wrong on fresh inputs or makes no sense. */
-static bool admit(nt__sweep *sweep, field *f, const json_t *answer, int top)
-{
-    const json_t *rounds = json_object_get(answer, "round_ns");
-    if (json_array_size(rounds) != ROUNDS)
-        return false;
-    double *ns = nt_alloc(ROUNDS * sizeof(double));
-    bool sound = true;
-    for (size_t i = 0; i < ROUNDS; i++) {
-        ns[i] = json_number_value(json_array_get(rounds, i));
-        sound = sound && ns[i] > 0 && isfinite(ns[i]);
-    }
-    if (!json_is_true(json_object_get(answer, "right")) || !sound) {
-        char text[700];
-        const char *reason = nt_json_get_text(answer, "reason");
-        snprintf(text, sizeof text, "trial %lld of kernel %s is wrong on fresh inputs and cannot win: %s",
-                 (long long)sweep->top[top].trial.id, sweep->top[top].trial.kernel,
-                 reason != NULL ? reason : "no times");
-        warn(sweep, "fresh-wrong", text);
-        free(ns);
-        return false;
-    }
-    const nt_trial *trial = &sweep->top[top].trial;
-    int i = f->count++;
-    f->top[i] = top;
-    f->round_ns[i] = ns;
-    f->launches[i] = nt_json_get_int(answer, "launches");
-    f->finalist[i] = (nt_finalist){.round_ns = ns,
-                                   .registers = trial->artefact.registers,
-                                   .smem_bytes = trial->smem_bytes,
-                                   .params = trial->params_json};
-    return true;
-}
-
-static nt_status store(nt__sweep *sweep, const field *f, nt_error *err)
+static nt_status store(nt__sweep *sweep, const nt__field *f, nt_error *err)
 {
     nt_final finals[NT_FINALISTS];
     for (int i = 0; i < f->count; i++) {
-        nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
+        nt_interval time = nt_median_interval(f->round_ns[i], f->rounds, confidence);
         finals[i] = (nt_final){.trial_id = sweep->top[f->top[i]].trial.id,
                                .rank = f->finalist[i].rank,
                                .tied = f->finalist[i].tied,
@@ -175,7 +78,7 @@ static nt_status store(nt__sweep *sweep, const field *f, nt_error *err)
                                .time_ns = time.median,
                                .time_lo_ns = time.lo,
                                .time_hi_ns = time.hi,
-                               .samples = {f->round_ns[i], ROUNDS, f->launches[i]}};
+                               .samples = {f->round_ns[i], f->rounds, f->launches[i], (int64_t)f->per_block}};
     }
     return sweep->sink->put_finals(sweep->sink, &sweep->unit[sweep->unit_index].problem, finals, f->count, err);
 }
@@ -212,15 +115,15 @@ void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result)
 }
 
 /* Replaces a trial's first measurement by that of the rounds. */
-static void take_rounds(const field *f, int i, nt_trial *trial)
+static void take_rounds(const nt__field *f, int i, nt_trial *trial)
 {
-    nt_interval time = nt_median_interval(f->round_ns[i], ROUNDS, confidence);
+    nt_interval time = nt_median_interval(f->round_ns[i], f->rounds, confidence);
     trial->time_ns = time.median;
     trial->time_lo_ns = time.lo;
     trial->time_hi_ns = time.hi;
 }
 
-static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result)
+static void take_winner(nt__sweep *sweep, const nt__field *f, nt_unit_result *result)
 {
     for (int i = 0; i < f->count; i++) {
         if (f->top[i] == NT__TOP) {
@@ -237,19 +140,19 @@ static void take_winner(nt__sweep *sweep, const field *f, nt_unit_result *result
 
 /* Ours among themselves; a vendor's kernel, the last of the field if it is in it, comes behind them whatever its time,
  * with its ratio to the winner, which is below 1 where it is faster. */
-static void rank(field *f)
+static void rank(nt__field *f)
 {
     bool vendor = f->top[f->count - 1] == NT__TOP;
     int ours = f->count - vendor;
     if (ours > 0)
-        nt_finals_rank(f->finalist, ours, ROUNDS, tie_threshold);
+        nt_finals_rank(f->finalist, ours, f->rounds, tie_threshold);
     if (!vendor)
         return;
     nt_finalist *last = &f->finalist[ours], pair[2] = {*last, *last};
     for (int i = 0; i < ours; i++)
         if (f->finalist[i].rank == 1)
             pair[0] = f->finalist[i];
-    nt_finals_rank(pair, 2, ROUNDS, tie_threshold);
+    nt_finals_rank(pair, 2, f->rounds, tie_threshold);
     last->rank = ours + 1;
     last->tied = false;
     last->ratio = pair[1].rank == 1 ? 1 / pair[0].ratio : pair[1].ratio;
@@ -267,29 +170,21 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
     if (sweep->stop_signal != 0)
         return NT_OK;
     nt__progress(sweep, "finals", true);
-    json_t *items = json_array(), *reply = NULL;
-    int top_of[NT_FINALISTS], count = 0;
+    nt__field f = {.items = json_array()};
     for (int i = 0; i < chosen; i++)
-        if (add_item(sweep, items, i, err) == NT_OK)
-            top_of[count++] = i;
-    if (sweep->has_vendor && add_item(sweep, items, NT__TOP, err) == NT_OK)
-        top_of[count++] = NT__TOP;
-    nt_status status = count > 0 ? hold(sweep, items, &reply, err) : NT_OK;
-    json_decref(items);
-    field f = {.rounds = ROUNDS};
-    const json_t *answers = json_object_get(reply, "finals");
-    for (int i = 0; status == NT_OK && answers != NULL && i < count; i++)
-        admit(sweep, &f, json_array_get(answers, (size_t)i), top_of[i]);
-    if (answers != NULL && (f.count == 0 || f.top[0] == NT__TOP))
+        if (add_item(sweep, f.items, i, err) == NT_OK)
+            f.top[f.count++] = i;
+    if (sweep->has_vendor && add_item(sweep, f.items, NT__TOP, err) == NT_OK)
+        f.top[f.count++] = NT__TOP;
+    nt_status status = f.count > 0 ? nt__field_measure(sweep, &f, err) : NT_OK;
+    if (f.measured && (f.count == 0 || f.top[0] == NT__TOP))
         result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
-    if (status == NT_OK && f.count > 0) {
+    if (status == NT_OK && f.measured && f.count > 0) {
         rank(&f);
         if (sweep->only == NULL) /* one configuration measured again is no contest, and must not replace a winner */
             status = store(sweep, &f, err);
         take_winner(sweep, &f, result);
     }
-    json_decref(reply);
-    for (int i = 0; i < f.count; i++)
-        free(f.round_ns[i]);
+    nt__field_done(&f);
     return status;
 }

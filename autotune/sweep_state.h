@@ -8,7 +8,8 @@
  *   sweep_candidate.c  a configuration on its way: plan, static pruning, compile request, queues
  *   sweep_device.c     the device worker: start, requests, deadlines, replacement
  *   sweep_store.c      finished trials: record, best, counts, sink
- *   sweep_finals.c     interleaved finalists of a unit
+ *   sweep_finals.c     finalists of a unit, their ranks
+ *   sweep_rounds.c     their interleaved rounds, in blocks
  *   sweep_profile.c    hardware counters of a unit's trials
  *   sweep_resume.c     what an earlier run left
  *   sweep.c            the loop */
@@ -115,6 +116,8 @@ typedef struct nt__sweep {
     int problem_losses;                   /* workers lost while preparing this unit */
     int compile_losses;                   /* compiles in a row that failed for no reason of their own */
     int asked_unit;                       /* the unit the worker was last asked to prepare */
+    double opened_s, prepared_s;          /* what opening the device and preparing a unit took the last time */
+    bool timing_only;                     /* a worker that is started now verifies nothing: no references for it */
     const char *phase;
 
     double started_s, spent_before_s; /* monotonic; seconds of the run before this process */
@@ -180,7 +183,7 @@ nt_status nt__reply_status(const json_t *reply, const char *worker, nt_error *er
 nt_status nt__device_identify(nt__sweep *sweep, nt_error *err); /* blocking, before the lock */
 nt_status nt__device_step(nt__sweep *sweep, nt_error *err);     /* starts or prepares a worker where there is none */
 nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err);
-nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, nt_error *err);
+nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, bool verify, nt_error *err);
 /* Reads an answer if there is one. *answer: the finals' or trial's reply (state is IDLE again), or NULL. *lost: the
  * worker died, hung or lost its device while busy; `how` says which and `timed_out` whether it was the deadline. */
 nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,

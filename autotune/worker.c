@@ -47,8 +47,9 @@ static nt_status op_problem(nt_worker *worker, const json_t *request, json_t *re
     nt_workload_close(worker->workload);
     worker->workload = NULL;
     worker->cache = strcmp(cache, "hot") == 0 ? NT_HOT : NT_COLD;
-    status =
-        nt_workload_open(worker->ops, worker->device, &problem, (uint64_t)seed, worker->cache, &worker->workload, err);
+    bool unchecked = json_is_true(json_object_get(request, "unchecked"));
+    status = (unchecked ? nt_workload_open_unchecked : nt_workload_open)(
+        worker->ops, worker->device, &problem, (uint64_t)seed, worker->cache, &worker->workload, err);
     if (status != NT_OK)
         return status;
     json_object_set_new(reply, "ms", nt_json_real(worker->workload->reference_ms));

@@ -8,10 +8,11 @@
  * Messages, all objects with "op":
  *   identify -> {status, device}: no context is made
  *   open     -> {status, device, floor_ns}
- *   problem  {problem, seed, cache, spec, spec_hash} -> {status, ms, slots, slot_bytes}
+ *   problem  {problem, seed, cache, unchecked, spec, spec_hash} -> {status, ms, slots, slot_bytes}
  *   trial    {kernel, params, artefact, ci_rel, cap_s, abandon_over_ns, settle_over_ns} -> {status, trial}
- *   finals   {rounds, items: [{kernel, params, artefact}]} -> {status, finals: [{right, reason, error_impl, error_prec,
- *            launches, round_ns: []}]}
+ *   finals   {rounds, verify, items: [{kernel, params, artefact}]} -> {status, finals: [{right, reason, error_impl,
+ *            error_prec, launches, round_ns: []}]}
+ * unchecked: inputs without references, for finals that verify nothing because an earlier worker did.
  * status other than 0 comes with "what" and "hint". Unknown times are null. spec: the file of a user's kernel. */
 #ifndef NT_WORKER_H
 #define NT_WORKER_H

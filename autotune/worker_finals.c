@@ -33,7 +33,7 @@ static nt_status take_turn(nt_worker *worker, entrant *e, double *ns, nt_error *
     return status == NT_OK ? nt_measure_once(&e->target, e->launches, ns, err) : status;
 }
 
-static nt_status get_ready(nt_worker *worker, const json_t *item, entrant *e, nt_error *err)
+static nt_status get_ready(nt_worker *worker, const json_t *item, bool verify, entrant *e, nt_error *err)
 {
     nt_status status = nt__worker_load(worker, item, &e->loaded, err);
     for (int i = 0; status == NT_OK && i < e->loaded.plan.stage_count; i++) {
@@ -44,7 +44,8 @@ static nt_status get_ready(nt_worker *worker, const json_t *item, entrant *e, nt
                                                 stage->block[0] * stage->block[1] * stage->block[2],
                                                 stage->smem_dynamic_bytes, &info, err);
     }
-    if (status == NT_OK)
+    e->verdict = (nt_verdict){.right = true, .error_impl = NAN, .error_prec = NAN};
+    if (status == NT_OK && verify)
         status = nt_workload_verify_fresh(worker->workload, e->loaded.kernel, e->loaded.module, &e->loaded.plan,
                                           &e->verdict, err);
     if (status != NT_OK || !e->verdict.right)
@@ -60,11 +61,11 @@ static nt_status get_ready(nt_worker *worker, const json_t *item, entrant *e, nt
 }
 
 /* A finalist that cannot be launched any more is out; it does not spoil the others' rounds. */
-static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, entrant *e, nt_error *err)
+static nt_status admit(nt_worker *worker, const json_t *item, size_t rounds, bool verify, entrant *e, nt_error *err)
 {
     e->launches = 1;
     e->round_ns = nt_alloc_zero(rounds, sizeof(double));
-    nt_status status = get_ready(worker, item, e, err);
+    nt_status status = get_ready(worker, item, verify, e, err);
     if (status != NT_LAUNCH_FAILED && status != NT_NO_MEMORY)
         return status;
     e->verdict = (nt_verdict){.right = false, .error_impl = NAN, .error_prec = NAN};
@@ -112,15 +113,16 @@ nt_status nt__worker_finals(nt_worker *worker, const json_t *request, json_t *re
 {
     json_t *items;
     json_int_t rounds;
-    if (json_unpack((json_t *)request, "{s:I, s:o}", "rounds", &rounds, "items", &items) != 0 || rounds < 1 ||
-        rounds > MOST_ROUNDS || !json_is_array(items) || json_array_size(items) > NT_FINALISTS)
+    int verify;
+    if (json_unpack((json_t *)request, "{s:I, s:b, s:o}", "rounds", &rounds, "verify", &verify, "items", &items) != 0 ||
+        rounds < 1 || rounds > MOST_ROUNDS || !json_is_array(items) || json_array_size(items) > NT_FINALISTS)
         return nt_fail(err, NT_CORRUPT, "a finals request is damaged");
     int count = (int)json_array_size(items);
     entrant entrants[NT_FINALISTS];
     memset(entrants, 0, sizeof entrants);
     nt_status status = NT_OK;
     for (int i = 0; status == NT_OK && i < count; i++)
-        status = admit(worker, json_array_get(items, (size_t)i), (size_t)rounds, &entrants[i], err);
+        status = admit(worker, json_array_get(items, (size_t)i), (size_t)rounds, verify != 0, &entrants[i], err);
     nt_workload_drop_fresh(worker->workload);
     if (status == NT_OK)
         status = run_rounds(worker, entrants, count, (size_t)rounds, err);

@@ -94,7 +94,7 @@ static void read_times(nt_side *side, const nt_row *row, nt_side_row *out)
     out->side.first_ns = NAN;
     out->side.present = true;
     if (side->reader->samples(side->reader, trial, &samples, NULL) == NT_OK && samples.count > 0)
-        nt_compare_samples(&out->side, samples.sample_ns, samples.count, 0);
+        nt_compare_samples(&out->side, samples.sample_ns, samples.count, (size_t)samples.per_block);
     else
         nt_compare_time(&out->side, nt_row_real(row, "time_ns"));
     if (nt_row_int(row, "rank") != NT_UNKNOWN)

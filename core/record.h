@@ -205,6 +205,7 @@ typedef struct nt_samples {
     double *sample_ns; /* owned by whoever filled the struct; free with nt_samples_done */
     size_t count;
     int64_t launches_per_sample;
+    int64_t per_block; /* samples of one block, taken by a process of its own; 0: all were taken in one go */
 } nt_samples;
 
 void nt_samples_done(nt_samples *samples);

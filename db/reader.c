@@ -187,7 +187,7 @@ static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_
     sqlite3_stmt *stmt;
     *out = (nt_samples){.launches_per_sample = NT_UNKNOWN};
     nt_status status =
-        nt_reader_prepare(r, "SELECT ns, launches_per_sample FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
+        nt_reader_prepare(r, "SELECT ns, launches_per_sample, * FROM sample WHERE trial_id = ? ORDER BY phase LIMIT 1",
                           &stmt, "reading samples", err);
     if (status != NT_OK)
         return status;
@@ -197,6 +197,9 @@ static nt_status samples(nt_reader *base, int64_t trial_id, nt_samples *out, nt_
         nt_samples_from_bytes(out, sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0));
         if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
             out->launches_per_sample = sqlite3_column_int64(stmt, 1);
+        for (int i = 2; i < sqlite3_column_count(stmt); i++) /* files of earlier versions do not have it */
+            if (strcmp(sqlite3_column_name(stmt, i), "per_block") == 0)
+                out->per_block = sqlite3_column_int64(stmt, i);
     } else if (rc == SQLITE_DONE) {
         status = nt_fail(err, NT_NOT_FOUND, "trial %" PRId64 " has no samples", trial_id);
         nt_hint(err, "only trials with outcome ok were timed");

@@ -23,7 +23,8 @@ static const char *const fixed_sql[NT_SQL_WRITER_COUNT] = {
     [NT_SQL_ADD_KERNEL] = "INSERT INTO kernel (layer, name, device_kind, source_hash, vendor) VALUES (?, ?, ?, ?, ?)",
     [NT_SQL_FIND_CONFIGURATION] = "SELECT id FROM configuration WHERE params = ?",
     [NT_SQL_ADD_CONFIGURATION] = "INSERT INTO configuration (params) VALUES (?)",
-    [NT_SQL_ADD_SAMPLE] = "INSERT INTO sample (trial_id, phase, launches_per_sample, ns) VALUES (?, ?, ?, ?)",
+    [NT_SQL_ADD_SAMPLE] = "INSERT INTO sample (trial_id, phase, launches_per_sample, ns, per_block) "
+                          "VALUES (?, ?, ?, ?, nullif(?, 0))",
     [NT_SQL_COUNT_TRIAL] =
         "INSERT INTO rollup (run_id, problem_id, cache, outcome, trials, least_time_ns, least_trial_id) "
         "VALUES (?, ?, ?, ?, 1, ?5, CASE WHEN ?5 IS NOT NULL THEN ?6 END) "
@@ -135,6 +136,7 @@ nt_status nt_writer_add_samples(nt_writer *writer, int64_t trial_id, const char 
     else
         sqlite3_bind_int64(stmt, 3, samples->launches_per_sample);
     sqlite3_bind_blob64(stmt, 4, data, bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(stmt, 5, samples->per_block);
     nt_status status = nt_db_step(&writer->db, stmt, storing, err);
     sqlite3_clear_bindings(stmt);
     free(data);

@@ -22,7 +22,8 @@ typedef struct array_sink {
     nt_sink sink;
     nt_run run;
     int begins, ends, finals_calls, finals_winners;
-    nt_trial trials[ARRAY_MOST]; /* without samples; sample counts in samples[] */
+    int64_t finals_rounds, finals_per_block; /* of the last winner */
+    nt_trial trials[ARRAY_MOST];             /* without samples; sample counts in samples[] */
     size_t samples[ARRAY_MOST];
     int trial_count;
     array_put puts[ARRAY_MOST];
@@ -77,8 +78,13 @@ static inline nt_status array_finals(nt_sink *sink, const nt_problem *problem, c
     (void)problem;
     (void)err;
     a->finals_calls++;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         a->finals_winners += finals[i].rank == 1;
+        if (finals[i].rank == 1) {
+            a->finals_rounds = (int64_t)finals[i].samples.count;
+            a->finals_per_block = finals[i].samples.per_block;
+        }
+    }
     return NT_OK;
 }
 

@@ -160,10 +160,11 @@ static void samples_of_the_shown_time(void **state)
     assert_true(samples.count == FIXTURE_SAMPLES && samples.sample_ns[0] == 100 * (1 - 0.0025));
     nt_samples_done(&samples);
     nt_final final = {.trial_id = id, .rank = 1, .ratio = 1, .time_ns = 98, .time_lo_ns = 97, .time_hi_ns = 99};
-    final.samples = (nt_samples){rounds, 7, 5};
+    final.samples = (nt_samples){rounds, 6, 5, .per_block = 2};
     assert_ok(f->sink->put_finals(f->sink, &problem, &final, 1, &f->err), f);
     assert_ok(f->reader->samples(f->reader, id, &samples, &f->err), f);
-    assert_true(samples.count == 7 && samples.sample_ns[2] == 97 && samples.launches_per_sample == 5);
+    assert_true(samples.count == 6 && samples.sample_ns[2] == 97 && samples.launches_per_sample == 5 &&
+                samples.per_block == 2);
     nt_samples_done(&samples);
     assert_int_equal(f->reader->samples(f->reader, 99, &samples, &f->err), NT_NOT_FOUND);
 }

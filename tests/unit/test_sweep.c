@@ -445,6 +445,54 @@ static void test_worker_lost_again_and_again(void **state)
     assert_true(no_children());
 }
 
+/* Distinct process ids among the module loads. */
+static int workers_in(const char *log)
+{
+    char line[4096];
+    long seen[16];
+    int count = 0;
+    FILE *file = fopen(log, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        const char *mark = strstr(line, " pid=");
+        long pid = mark != NULL ? strtol(mark + 5, NULL, 10) : 0;
+        int at = 0;
+        while (at < count && seen[at] != pid)
+            at++;
+        if (at == count && count < 16)
+            seen[count++] = pid;
+    }
+    fclose(file);
+    return count;
+}
+
+static void test_final_rounds_in_several_processes(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    nt_sweep_options options = options_of(4);
+    char path[100];
+    snprintf(path, sizeof path, "%s/loads", scratch_folder);
+    setenv("NNTUNE_FAKE_LOG", path, 1);
+    assert_int_equal(sweep(&options), NT_OK);
+    unsetenv("NNTUNE_FAKE_LOG");
+    assert_int_equal(sink->finals_rounds, 15);
+    assert_int_equal(sink->finals_per_block, 5);
+    assert_int_equal(workers_in(path), 3);
+}
+
+/* Starting two more workers would take a short budget's time. */
+static void test_final_rounds_of_a_short_budget(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    nt_sweep_options options = options_of(0);
+    options.budget.seconds = 0.02;
+    assert_int_equal(sweep(&options), NT_OK);
+    assert_int_equal(sink->finals_rounds, 15);
+    assert_int_equal(sink->finals_per_block, 0);
+}
+
 static void test_finalist_that_is_wrong_on_fresh_inputs(void **state)
 {
     (void)state;
@@ -484,6 +532,8 @@ int main(void)
         CASE(test_every_trial_fails),
         CASE(test_every_result_is_wrong),
         CASE(test_worker_lost_again_and_again),
+        CASE(test_final_rounds_in_several_processes),
+        CASE(test_final_rounds_of_a_short_budget),
         CASE(test_finalist_that_is_wrong_on_fresh_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
