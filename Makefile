@@ -47,6 +47,9 @@ endif
 ifneq ($(CUPTI_H),)
 CPPFLAGS += -DNT_HAVE_CUPTI_H=1 -isystem $(dir $(CUPTI_H))
 endif
+ifneq ($(DNNL_H),)
+CPPFLAGS += -DNT_HAVE_DNNL_H=1
+endif
 ifneq ($(CURSES_H),)
 CPPFLAGS += -DNT_HAVE_CURSES_H=1
 endif

@@ -70,6 +70,7 @@ static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
     nt_status status = identify(device->cpus, &device->info, err);
     if (status == NT_OK)
         status = nt_cpu_pool_open(device->cpus, (int)device->info.sm_count, &device->pool, err);
+    nt_cpu_vendor_cores(device->cpus, status == NT_OK ? (int)device->info.sm_count : 0);
     if (status == NT_OK)
         status = nt_cpu_peaks_measure(&device->info, device->pool, err);
     if (status != NT_OK) {
@@ -79,6 +80,14 @@ static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
     nt_cpu_sensors_find(&device->sensors);
     *out = device;
     return NT_OK;
+}
+
+/* The libraries that it loads count on the cores of the device, whether or not it is open. */
+static void libraries(nt_device_info *out)
+{
+    int cpus[NT_MAX_CORES];
+    nt_cpu_vendor_cores(cpus, nt_cpu_cores(cpus));
+    nt_cpu_vendor_libraries(out);
 }
 
 static const nt_device_info *info(const nt_device *device)
@@ -249,6 +258,7 @@ static nt_status run(nt_device *device, nt_module *module, const nt_plan *plan, 
                            find_entry, module, &script, err);
     if (status == NT_OK)
         nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, binding, 1, &position, 1, 1, elapsed_ns});
+    nt_cpu_script_done(&script);
     return status;
 }
 
@@ -259,10 +269,12 @@ static nt_status sample(nt_device *device, const nt_sample_request *request, nt_
         return nt_fail(err, NT_FAILED, "a sample needs a ring of at least one binding and at least one launch");
     nt_status status =
         nt_cpu_script_make(request->plan->stage, request->plan->stage_count, find_entry, request->module, &script, err);
+    if (status == NT_OK)
+        nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, request->ring, request->ring_count, request->position,
+                                                         request->launches, request->count, request->out_ns});
+    nt_cpu_script_done(&script);
     if (status != NT_OK)
         return status;
-    nt_cpu_series_run(device->pool, &(nt_cpu_series){&script, request->ring, request->ring_count, request->position,
-                                                     request->launches, request->count, request->out_ns});
     for (size_t i = 0; request->out_clock_mhz != NULL && i < request->count; i++)
         request->out_clock_mhz[i] = NAN; /* no counter that a user may read; conditions have the clock at the end */
     return NT_OK;
@@ -322,6 +334,7 @@ const nt_device_ops nt_device_cpu_ops = {
     .open = open_device,
     .close = close_device,
     .info = info,
+    .libraries = libraries,
     .alloc = alloc,
     .free = free_memory,
     .memory_free = memory_free,
