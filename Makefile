@@ -132,6 +132,7 @@ $(BUILD)/embed/%.o: $(BUILD)/embed/%.c
 
 # The fp64 reference is loops over doubles: vectorised, without relaxing IEEE rules.
 CFLAGS_kernels_conv3x3_reference := -O3
+CFLAGS_kernels_conv_reference := -O3
 # Fills are loops over floats; contraction off, so that every compiler and machine gives the same values.
 CFLAGS_core_random := -O3 -ffp-contract=off
 # The model behind the search is loops over floats as well; nothing else of it matters.

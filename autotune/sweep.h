@@ -9,7 +9,7 @@
 #include "autotune/space.h"
 #include "core/store.h"
 
-enum { NT_SWEEP_LIST = 64, NT_SWEEP_METRICS = 64 };
+enum { NT_SWEEP_LIST = 16, NT_SWEEP_SHAPES = 64, NT_SWEEP_METRICS = 64 };
 
 typedef struct nt_budget {
     int64_t trials; /* 0: not limited by trials */
@@ -26,7 +26,7 @@ typedef struct nt_sweep_options {
     const char *layer;
     nt_device_kind device;
     int ordinal;
-    const char *shape[NT_SWEEP_LIST]; /* texts for the layer's parser; "all" is expanded here */
+    const char *shape[NT_SWEEP_SHAPES]; /* texts for the layer's parser; "all" is expanded here */
     int shape_count;                  /* 0: the first named shape */
     int64_t batch[NT_SWEEP_LIST];
     int batch_count; /* 0: the device kind's defaults */

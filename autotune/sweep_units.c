@@ -187,8 +187,8 @@ static nt_status shapes_of(const nt_sweep_options *o, const nt_layer *layer, nt_
     for (int i = 0; i < o->shape_count; i++) {
         bool all = strcmp(o->shape[i], "all") == 0;
         for (int s = 0; s < (all ? layer->shape_count : 1); s++) {
-            if (*count == NT_SWEEP_LIST)
-                return nt_fail(err, NT_USAGE, "at most %d shapes in one sweep", NT_SWEEP_LIST);
+            if (*count == NT_SWEEP_SHAPES)
+                return nt_fail(err, NT_USAGE, "at most %d shapes in one sweep", NT_SWEEP_SHAPES);
             nt_status status = layer->parse_shape(all ? layer->shapes[s].name : o->shape[i], &out[(*count)++], err);
             if (status != NT_OK)
                 return status;
@@ -248,7 +248,7 @@ nt_status nt__units_build(const nt_sweep_options *options, const nt_device_info 
 {
     nt_sweep_options o = with_defaults(options);
     const nt_layer *layer = nt_layer_find(o.layer);
-    nt_shape shape[NT_SWEEP_LIST];
+    nt_shape shape[NT_SWEEP_SHAPES];
     int shape_count = 0;
     *out = NULL;
     *count = 0;

@@ -187,6 +187,8 @@ static void draw_inputs(const nt_workload *w, nt_input_set *set, uint64_t seed)
     set->host_weight = nt_realloc_array(set->host_weight, (size_t)w->extents.weight, sizeof(float));
     nt_random_fill(w->problem.fill, seed, STREAM_IN, 0, set->host_in, (size_t)w->extents.in);
     nt_random_fill(w->problem.fill, seed, STREAM_WEIGHT, 0, set->host_weight, (size_t)w->extents.weight);
+    if (w->layer != NULL && w->layer->amend_weight != NULL)
+        w->layer->amend_weight(&w->problem, set->host_weight);
 }
 
 static void free_host(nt_input_set *set)

@@ -183,8 +183,8 @@ static nt_status add_shape(nt_sweep_options *out, nt_sweep_parts *parts, nt_str 
 {
     if (shape->length == 0)
         return NT_OK;
-    if (out->shape_count == NT_SWEEP_LIST)
-        return nt_fail(err, NT_USAGE, "--shape: more than %d shapes", NT_SWEEP_LIST);
+    if (out->shape_count == NT_SWEEP_SHAPES)
+        return nt_fail(err, NT_USAGE, "--shape: more than %d shapes", NT_SWEEP_SHAPES);
     out->shape[out->shape_count++] = keep(parts, nt_strdup(nt_str_text(shape)));
     nt_str_clear(shape);
     return NT_OK;

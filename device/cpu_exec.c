@@ -126,13 +126,13 @@ static void call_series(nt_cpu_pool *pool, const nt_cpu_series *series)
     static const struct timespec rest = {.tv_nsec = 1000000}; /* until the library's threads have stopped spinning */
     size_t slot = *series->position % series->ring_count;
     for (size_t s = 0; s < series->samples; s++) {
-        double begin_ns = now_ns();
+        double begin_ns = nt_now_ns();
         for (int64_t l = 0; l < series->launches; l++) {
             call_once(series->script, &series->ring[slot], pool);
             slot = slot + 1 < series->ring_count ? slot + 1 : 0;
         }
         if (series->out_ns != NULL)
-            series->out_ns[s] = (now_ns() - begin_ns) / (double)series->launches;
+            series->out_ns[s] = (nt_now_ns() - begin_ns) / (double)series->launches;
     }
     *series->position += series->samples * (size_t)series->launches;
     nanosleep(&rest, NULL);

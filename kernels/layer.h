@@ -39,6 +39,9 @@ typedef struct nt_layer {
     /* Extents with every multiplication checked; NT_USAGE when the problem is not representable. */
     nt_status (*extents)(const nt_problem *problem, nt_extents *out, nt_error *err);
 
+    /* Makes a filled weight buffer legal where not every number is (a variance is positive). NULL: every number is. */
+    void (*amend_weight)(const nt_problem *problem, float *weight);
+
     /* fp64 reference over output rows [begin, end) of `rows` (rows = batch * out height), so that threads can share it.
      * Inputs are f32 arrays holding the values as rounded in memory (integers as their value). abs may be NULL. */
     int64_t (*reference_rows)(const nt_problem *problem);

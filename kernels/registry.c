@@ -7,6 +7,11 @@
 /* X(layer): the row nt_layer_<layer>. Layers are listed in this order. */
 #define LAYER_ROWS(X) \
     X(conv3x3) \
+    X(conv1x1) \
+    X(conv7x7) \
+    X(dwconv3x3) \
+    X(fc) \
+    X(conv_bn_relu) \
     X(relu) \
     X(residual_add) \
     X(maxpool) \

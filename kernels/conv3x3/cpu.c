@@ -13,8 +13,10 @@ nt_cpu_tile nt_cpu_tile_of(const nt_param *params, const nt_config *config)
 
 const char *nt_cpu_refuses(const nt_problem *problem)
 {
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     const int64_t most = INT64_C(1) << 40;
+    if (d.stride != 1)
+        return "it has stride 1 alone";
     if (d.c > INT32_MAX / 16 || d.k > INT32_MAX / 16)
         return "c and k must be below 134217728";
     if (d.c > most / 16 / d.k)
@@ -25,7 +27,7 @@ const char *nt_cpu_refuses(const nt_problem *problem)
 /* A word of packed weights is one float or four int8; one more word an output channel is the bias. */
 void nt_cpu_pack_weights(const nt_problem *problem, nt_cpu_tile tile, int64_t c_block, nt_plan *plan)
 {
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     int64_t blocks = nt_ceil_div(d.k, tile.channels);
     int64_t words = problem->precision == NT_INT8 ? nt_ceil_div(d.c, 4) : d.c;
     plan->packed_bytes = (size_t)(blocks * tile.channels) * (9 * (size_t)words + 1) * 4;
@@ -45,7 +47,7 @@ nt_status nt_cpu_convolve(const nt_problem *problem, nt_plan *plan, int64_t x, i
         return nt_fail(err, NT_LAUNCH_FAILED,
                        "%" PRId64 " x %" PRId64 " x %" PRId64 " work items are more than 4294967295 along one side", x,
                        y, z);
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     nt_stage *stage = &plan->stage[0];
     nt_stage_kernel(stage, "convolve", (uint32_t)x, (uint32_t)y, (uint32_t)z, 1, 1, 1);
     nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);

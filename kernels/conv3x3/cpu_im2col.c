@@ -44,13 +44,13 @@ static const nt_rule rules[] = {
 
 static double additions(const nt_problem *problem)
 {
-    return 9.0 * (double)nt_conv3x3_of(problem).c;
+    return 9.0 * (double)nt_conv_of(problem).c;
 }
 
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     nt_cpu_tile tile = nt_cpu_tile_of(params, config);
     int64_t pixel_tiles = nt_config_int(params, config, "pixel_tiles");
     int64_t k_blocks = nt_config_int(params, config, "k_blocks");

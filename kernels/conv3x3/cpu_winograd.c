@@ -44,13 +44,13 @@ static const nt_rule rules[] = {
  * input's, c products added up, and two passes of two additions of the output's. */
 static double additions(const nt_problem *problem)
 {
-    return (double)nt_conv3x3_of(problem).c + 1 + 2 + 4;
+    return (double)nt_conv_of(problem).c + 1 + 2 + 4;
 }
 
 /* 16 transformed weights of one channel to one lane. */
 static void transform_weights(const nt_problem *problem, nt_cpu_tile tile, nt_plan *out)
 {
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     int64_t blocks = nt_ceil_div(d.k, tile.channels);
     out->packed_bytes = (size_t)(blocks * tile.channels) * (size_t)d.c * 16 * sizeof(float);
     out->prepare_count = 1;
@@ -65,7 +65,7 @@ static void transform_weights(const nt_problem *problem, nt_cpu_tile tile, nt_pl
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
-    nt_conv3x3 d = nt_conv3x3_of(problem);
+    nt_conv d = nt_conv_of(problem);
     nt_cpu_tile tile = nt_cpu_tile_of(params, config);
     int64_t tile_groups = nt_config_int(params, config, "tile_groups");
     int64_t k_blocks = nt_config_int(params, config, "k_blocks");

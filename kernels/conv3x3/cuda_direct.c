@@ -89,7 +89,7 @@ static int64_t smem_bytes(const nt_config *config, int64_t pixels, int64_t chann
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
-    nt_conv3x3 q = nt_conv3x3_of(problem);
+    nt_conv q = nt_conv_of(problem);
     int64_t pixels = q.n * q.h * q.w;
     int64_t x = value(config, "block_x"), y = value(config, "block_y");
     bool nchw = problem->layout == NT_NCHW;

@@ -38,7 +38,7 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
 {
     (void)device;
     (void)err;
-    nt_conv3x3 q = nt_conv3x3_of(problem);
+    nt_conv q = nt_conv_of(problem);
     int64_t count = q.n * q.h * q.w * q.k;
     *out = (nt_plan){.stage_count = 1};
     nt_stage *stage = &out->stage[0];
@@ -63,7 +63,7 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
 static const char *refuses(const nt_problem *problem)
 {
     const char *refusal = nt__conv3x3_cuda_refuses(problem);
-    nt_conv3x3 q = nt_conv3x3_of(problem);
+    nt_conv q = nt_conv_of(problem);
     if (refusal == NULL && q.n * q.h * q.w > ((int64_t)1 << 37) / q.k)
         refusal = "outputs must be at most 2^37";
     return refusal;

@@ -7,89 +7,20 @@
 #include "kernels/conv3x3/conv3x3.h"
 
 #include "core/mem.h"
+#include "kernels/conv/conv.h"
+#include "kernels/conv/product.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 4, BLOCK = 2 * LANES, PIXELS = 4 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
-
-/* ---- the product ------------------------------------------------------------------------------------------------------- */
-
-typedef struct matrix_product {
-    const double *a;                          /* [pixels][a_stride], c used */
-    const double *b;                          /* [k / BLOCK][b_stride], of which [c][BLOCK] is used */
-    double *out;                              /* [pixels][k], added to */
-    int64_t pixels, c, k, a_stride, b_stride; /* k a multiple of BLOCK */
-} matrix_product;
-
-/* `count` pixels by two vectors of output channels. */
-static inline __attribute__((always_inline)) void product_tile(const matrix_product *m, int64_t pixel, int64_t k,
-                                                               const int count)
-{
-    lanes sum[PIXELS][2];
-    double *out = m->out + pixel * m->k + k;
-    for (int p = 0; p < count; p++) {
-        sum[p][0] = *(const lanes *)(out + p * m->k);
-        sum[p][1] = *(const lanes *)(out + p * m->k + LANES);
-    }
-    const double *a = m->a + pixel * m->a_stride, *b = m->b + k / BLOCK * m->b_stride;
-    for (int64_t c = 0; c < m->c; c++, b += BLOCK) {
-        lanes b0 = *(const lanes *)b, b1 = *(const lanes *)(b + LANES);
-        for (int p = 0; p < count; p++) {
-            sum[p][0] += b0 * a[p * m->a_stride + c];
-            sum[p][1] += b1 * a[p * m->a_stride + c];
-        }
-    }
-    for (int p = 0; p < count; p++) {
-        *(lanes *)(out + p * m->k) = sum[p][0];
-        *(lanes *)(out + p * m->k + LANES) = sum[p][1];
-    }
-}
-
-static inline __attribute__((always_inline)) void product_body(const matrix_product *m)
-{
-    for (int64_t k = 0; k < m->k; k += BLOCK) {
-        int64_t pixel = 0;
-        for (; pixel + PIXELS <= m->pixels; pixel += PIXELS)
-            product_tile(m, pixel, k, PIXELS);
-        for (; pixel < m->pixels; pixel++)
-            product_tile(m, pixel, k, 1);
-    }
-}
-
-static void product_any(const matrix_product *m)
-{
-    product_body(m);
-}
-
-#if defined(__x86_64__)
-/* The same text with wider vectors: the program itself is built for any x86-64. */
-__attribute__((target("avx2"))) static void product_avx2(const matrix_product *m)
-{
-    product_body(m);
-}
-#endif
-
-static void product(const matrix_product *m)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
-        product_avx2(m);
-        return;
-    }
-#endif
-    product_any(m);
-}
-
 /* ---- operands ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct operands {
-    nt_conv3x3 d;
+    nt_conv d;
     bool is_nhwc;
     int64_t k;       /* d.k padded to whole blocks */
-    double *weight;  /* [k / BLOCK][tap][c][BLOCK] */
+    double *weight;  /* [k / NT_PRODUCT_BLOCK][tap][c][NT_PRODUCT_BLOCK] */
     double *line[3]; /* input rows y - 1, y, y + 1 as [w + 3][c]; a border of zeros left, two right */
     double *sum;     /* [w + 1][k] */
 } operands;
@@ -103,19 +34,19 @@ static void pack_weight(operands *o, const float *weight, bool magnitude)
 {
     int64_t c_count = o->d.c;
     double *to = o->weight;
-    for (int64_t first = 0; first < o->k; first += BLOCK)
+    for (int64_t first = 0; first < o->k; first += NT_PRODUCT_BLOCK)
         for (int64_t tap = 0; tap < 9; tap++)
             for (int64_t c = 0; c < c_count; c++)
-                for (int64_t k = first; k < first + BLOCK; k++) {
+                for (int64_t k = first; k < first + NT_PRODUCT_BLOCK; k++) {
                     int64_t at = o->is_nhwc ? (k * 9 + tap) * c_count + c : (k * c_count + c) * 9 + tap;
                     *to++ = k < o->d.k ? magnitude_or((double)weight[at], magnitude) : 0;
                 }
 }
 
-/* |G||g||G^T| over magnitudes in place of the nine taps: [k / BLOCK][16 places][c][BLOCK]. */
+/* |G||g||G^T| over magnitudes in place of the nine taps: [k / NT_PRODUCT_BLOCK][16 places][c][NT_PRODUCT_BLOCK]. */
 static double *transform_weight(const operands *o)
 {
-    int64_t plane = o->d.c * BLOCK, blocks = o->k / BLOCK;
+    int64_t plane = o->d.c * NT_PRODUCT_BLOCK, blocks = o->k / NT_PRODUCT_BLOCK;
     double *to = nt_alloc_zero((size_t)(16 * plane * blocks), sizeof *to);
     static const double g[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}, {0, 0, 1}};
     for (int64_t block = 0; block < blocks; block++)
@@ -133,7 +64,7 @@ static double *transform_weight(const operands *o)
 /* Input row y of an image with its border; rows outside are zeros. */
 static void pack_line(const operands *o, const float *image, int64_t y, bool magnitude, double *to)
 {
-    const nt_conv3x3 *d = &o->d;
+    const nt_conv *d = &o->d;
     memset(to, 0, (size_t)((d->w + 3) * d->c) * sizeof *to);
     if (y < 0 || y >= d->h)
         return;
@@ -147,7 +78,7 @@ static void pack_line(const operands *o, const float *image, int64_t y, bool mag
 /* Output row `row` (counted through the batch) from sums [w][k]. */
 static void write_row(const operands *o, int64_t row, const double *sum, double *out)
 {
-    const nt_conv3x3 *d = &o->d;
+    const nt_conv *d = &o->d;
     int64_t image = row / d->h, y = row % d->h;
     for (int64_t x = 0; x < d->w; x++)
         for (int64_t k = 0; k < d->k; k++) {
@@ -158,8 +89,8 @@ static void write_row(const operands *o, int64_t row, const double *sum, double 
 
 static operands operands_of(const nt_problem *problem)
 {
-    operands o = {.d = nt_conv3x3_of(problem), .is_nhwc = problem->layout == NT_NHWC};
-    o.k = (o.d.k + BLOCK - 1) / BLOCK * BLOCK;
+    operands o = {.d = nt_conv_of(problem), .is_nhwc = problem->layout == NT_NHWC};
+    o.k = (o.d.k + NT_PRODUCT_BLOCK - 1) / NT_PRODUCT_BLOCK * NT_PRODUCT_BLOCK;
     o.weight = nt_alloc_zero((size_t)(9 * o.d.c * o.k), sizeof *o.weight);
     for (int i = 0; i < 3; i++)
         o.line[i] = nt_alloc_zero((size_t)((o.d.w + 3) * o.d.c), sizeof *o.line[i]);
@@ -176,23 +107,6 @@ static void operands_done(operands *o)
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
-
-/* out[row] = conv(in, weight), over values or over magnitudes; weights are packed. */
-static void direct_rows(operands *o, const float *in, bool magnitude, double *out, int64_t begin, int64_t end)
-{
-    const nt_conv3x3 *d = &o->d;
-    for (int64_t row = begin; row < end; row++) {
-        const float *image = in + row / d->h * d->c * d->h * d->w;
-        memset(o->sum, 0, (size_t)(d->w * o->k) * sizeof *o->sum);
-        for (int r = 0; r < 3; r++) {
-            pack_line(o, image, row % d->h + r - 1, magnitude, o->line[r]);
-            for (int q = 0; q < 3; q++)
-                product(&(matrix_product){o->line[r] + q * d->c, o->weight + (3 * r + q) * d->c * BLOCK, o->sum, d->w,
-                                          d->c, o->k, d->c, 9 * d->c * BLOCK});
-        }
-        write_row(o, row, o->sum, out);
-    }
-}
 
 /* |B^T||d||B| at column place j for one line of row place i: the two rows and columns that meet there. `from` is the
  * sum of two lines; tile t begins at its pixel 2 t. */
@@ -218,8 +132,8 @@ typedef struct winograd {
 static void winograd_column(const operands *o, const winograd *v, const float *image, int64_t y, int j)
 {
     static const int pairs[4][2] = {{0, 2}, {1, 2}, {1, 2}, {1, 3}};
-    const nt_conv3x3 *d = &o->d;
-    int64_t tiles = (d->w + 1) / 2, top = y / 2 * 2 - 1, plane = d->c * BLOCK;
+    const nt_conv *d = &o->d;
+    int64_t tiles = (d->w + 1) / 2, top = y / 2 * 2 - 1, plane = d->c * NT_PRODUCT_BLOCK;
     memset(v->places, 0, (size_t)(tiles * o->k) * sizeof *v->places);
     for (int n = 0; n < 3; n++) {
         int i = n + (int)(y % 2); /* rows of |A^T|: 1 1 1 0 and 0 1 1 1 */
@@ -228,8 +142,8 @@ static void winograd_column(const operands *o, const winograd *v, const float *i
         for (int64_t x = 0; x < (d->w + 3) * d->c; x++)
             v->rows[0][x] += v->rows[1][x];
         transform_columns(o, v->rows[0], tiles, j, v->tiles);
-        product(&(matrix_product){v->tiles, v->weight + (4 * i + j) * plane, v->places, tiles, d->c, o->k, d->c,
-                                  16 * plane});
+        nt_product_add(&(nt_matrix_product){v->tiles, v->weight + (4 * i + j) * plane, v->places, tiles, d->c, o->k,
+                                            d->c, 16 * plane});
     }
     for (int64_t x = 0; x < d->w; x++) {
         if (j - x % 2 < 0 || j - x % 2 > 2)
@@ -241,7 +155,7 @@ static void winograd_column(const operands *o, const winograd *v, const float *i
 
 static void winograd_rows(operands *o, const float *in, double *out, int64_t begin, int64_t end)
 {
-    const nt_conv3x3 *d = &o->d;
+    const nt_conv *d = &o->d;
     int64_t tiles = (d->w + 1) / 2;
     winograd v = {.weight = transform_weight(o),
                   .rows = {o->line[0], o->line[1]},
@@ -258,25 +172,15 @@ static void winograd_rows(operands *o, const float *in, double *out, int64_t beg
     free(v.places);
 }
 
-int64_t nt_conv3x3_reference_rows(const nt_problem *problem)
-{
-    return problem->batch * nt_shape_get(&problem->shape, "h");
-}
-
 void nt_conv3x3_reference(const nt_problem *problem, nt_bound bound, const float *in, const float *weight, double *out,
                           double *abs, int64_t begin, int64_t end)
 {
-    if (begin >= end)
+    bool through = abs != NULL && bound == NT_BOUND_WINOGRAD_F2 && begin < end;
+    nt_conv_reference(problem, bound, in, weight, out, through ? NULL : abs, begin, end);
+    if (!through)
         return;
     operands o = operands_of(problem);
-    pack_weight(&o, weight, false);
-    direct_rows(&o, in, false, out, begin, end);
-    if (abs != NULL) {
-        pack_weight(&o, weight, true);
-        if (bound == NT_BOUND_WINOGRAD_F2)
-            winograd_rows(&o, in, abs, begin, end);
-        else
-            direct_rows(&o, in, true, abs, begin, end);
-    }
+    pack_weight(&o, weight, true);
+    winograd_rows(&o, in, abs, begin, end);
     operands_done(&o);
 }

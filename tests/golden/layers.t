@@ -1,7 +1,7 @@
 # What can be swept. Parameters change as kernels do; their form does not.
 $ nntune layers
-| conv3x3: 3x3 convolution, stride 1, border of one zero
-|   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7; any other as CxHxW with k = c or by keys c,k,h,w
+| conv3x3: 3x3 convolution with a border of one zero, stride 1 or more
+|   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 21 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
 |   kernel       device  precisions                         layouts     parameters  what it is
 |   direct       cpu     fp32, int8                         nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
@@ -13,6 +13,31 @@ $ nntune layers
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|
+| conv1x1: 1x1 convolution: a matrix product over pixels; stride 1 or more
+|   shapes: 256-64x56x56 (default), 64-64x56x56, 64-256x56x56, 512-128x28x28, 128-512x28x28, 1024-256x14x14 and 24 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
+|
+|   kernel  device  precisions  layouts  parameters  what it is
+|
+| conv7x7: 7x7 convolution with a border of three zeros; stride 2 unless given
+|   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
+|
+|   kernel  device  precisions  layouts  parameters  what it is
+|
+| dwconv3x3: depthwise 3x3 convolution with a border of one zero, stride 1 or more
+|   shapes: 256x28x28 (default), mobile-32, mobile-96s2, mobile-144, mobile-144s2, mobile-192 and 5 more; any other as CxHxW or by keys c,h,w,stride
+|
+|   kernel  device  precisions  layouts  parameters  what it is
+|
+| fc: fully connected: a matrix product, for a small batch a matrix times a vector
+|   shapes: 1024x1024 (default), 2048x1000, 4096x4096, vgg-6, vgg-8, mobile and 5 more; any other as CxK or by keys c,k
+|
+|   kernel  device  precisions  layouts  parameters  what it is
+|
+| conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none
+|   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
+|
+|   kernel  device  precisions  layouts  parameters  what it is
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w
@@ -74,10 +99,10 @@ $ nntune layers conv3x3 | sed -n '/^direct on cpu/,/A configuration/p'
 |   k_outer       false    false, true            work items next to each other share weights, not inputs
 |   A configuration is legal when:
 $ nntune layers --json | cut -c1-120
-| {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution, stride 1, border of one zer
+| {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution with a border of one zero, s
 $ nntune layers conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
+!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune layers | grep -cw -e fake -e fault
 | 0

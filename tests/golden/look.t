@@ -16,9 +16,9 @@ $ nntune best --db results.db --device 'NVIDIA H100'
 ! nntune: results.db has no winner on device 'NVIDIA H100'
 !   it has winners on 'Example CPU' (CPU-0001), 'NVIDIA H200' (GPU-0002)
 = 1
-$ nntune best fc --db results.db
-! nntune: unknown layer 'fc'
-!   layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
+$ nntune best gru --db results.db
+! nntune: unknown layer 'gru'
+!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune runs --db results.db
 | run  state        started           device       problems  trials  ok  failed       time  command

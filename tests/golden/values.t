@@ -1,11 +1,11 @@
 # Wrong values of a sweep: each is named together with the right ones; nothing is stored.
 $ nntune sweep conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
+!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune sweep fully-connected
 ! nntune: unknown layer 'fully-connected'
-!   layers: conv3x3, relu, add, maxpool, avgpool, softmax, layernorm
+!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm
 = 2
 $ nntune sweep conv3x3 --device cpi
 ! nntune: unknown device 'cpi': use cpu, cuda, or cuda:N for the N-th GPU
@@ -109,24 +109,24 @@ $ nntune sweep conv3x3 --device cpu --db ''
 
 # What needs the layer or the device is refused before anything is measured.
 $ nntune sweep conv3x3 --device fake --shape c=64,k=64,h=56,z=3
-! nntune: shape 'c=64,k=64,h=56,z=3': conv3x3 has no key 'z'; its keys are c, k, h, w
-!   did you mean 'c'? c input channels, k output channels, h height, w width: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
+! nntune: shape 'c=64,k=64,h=56,z=3': conv3x3 has no key 'z'; its keys are c, k, h, w, stride
+!   did you mean 'c'? c input channels, k output channels, h height, w width, stride step from one output to the next: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
 = 2
 $ nntune sweep conv3x3 --device fake --shape n=8,c=64,k=64,h=56,w=56
-! nntune: shape 'n=8,c=64,k=64,h=56,w=56': conv3x3 has no key 'n'; its keys are c, k, h, w
+! nntune: shape 'n=8,c=64,k=64,h=56,w=56': conv3x3 has no key 'n'; its keys are c, k, h, w, stride
 !   the batch is an option of its own: --batch 8
 = 2
 $ nntune sweep conv3x3 --device fake --shape 64x56
 ! nntune: shape '64x56' is not of the form CxHxW
-!   c input channels, k output channels, h height, w width: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
+!   c input channels, k output channels, h height, w width, stride step from one output to the next: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
 = 2
 $ nntune sweep conv3x3 --device fake --shape 64x56x0
 ! nntune: shape '64x56x0': w is '0', not a whole number from 1 up to 2147483647
-!   c input channels, k output channels, h height, w width: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
+!   c input channels, k output channels, h height, w width, stride step from one output to the next: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
 = 2
 $ nntune sweep conv3x3 --device fake --shape c=64,k=64
 ! nntune: shape 'c=64,k=64' leaves out h
-!   c input channels, k output channels, h height, w width: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
+!   c input channels, k output channels, h height, w width, stride step from one output to the next: --shape 64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56
 = 2
 $ nntune sweep conv3x3 --device fake --param block_xx=4
 ! nntune: no fake kernel of conv3x3 has a parameter 'block_xx'; did you mean 'block_x'?

@@ -66,7 +66,7 @@ static const struct {
     {"c=64,c=64,k=64,h=56,w=5", "gives c twice", ""},
     {"c=64,k=64,hh=56,w=56", "no key 'hh'", "did you mean 'h'"},
     {"c=64,k=64,h=56,w=56,n=8", "no key 'n'", "--batch"},
-    {"c=64,stride=2", "its keys are c, k, h, w", "--shape"},
+    {"c=64,dilation=2", "its keys are c, k, h, w", "--shape"},
 };
 
 static void test_wrong_shapes_are_named(void **state)

@@ -271,8 +271,8 @@ static void check_reference(const char *shape, int64_t batch, nt_layout layout, 
 {
     tensors t = tensors_new(shape, batch, NT_FP32, layout);
     nt_plan plan;
-    assert_int_equal(nt__conv3x3_reference_cuda_plan(&t.problem, bound, &plan, NULL), NT_OK);
-    program p = compile(nt_embed_conv3x3_reference_cu, "", &plan.stage[0]);
+    assert_int_equal(nt_conv_reference_cuda_plan(&t.problem, bound, &plan, NULL), NT_OK);
+    program p = compile(nt_embed_conv_reference_cu, "", &plan.stage[0]);
     guarded in = guarded_new(t.in_count * sizeof(float)), weight = guarded_new(t.weight_count * sizeof(float));
     guarded ref = guarded_new(t.out_count * sizeof(double)), size = guarded_new(t.out_count * sizeof(double));
     memcpy(in.data, t.in, t.in_count * sizeof(float));
@@ -315,7 +315,7 @@ static void problems_beyond_32_bits_are_refused(void **state)
     assert_int_equal(nt_shape_parse("c=64,k=64,h=56,w=56", &problem.shape, &err), NT_OK);
     assert_non_null(nt_kernel_conv3x3_cuda_direct.refuses(&problem));
     assert_non_null(nt_kernel_conv3x3_cuda_fault.refuses(&problem));
-    assert_int_equal(nt__conv3x3_reference_cuda_plan(&problem, NT_BOUND_DIRECT, &plan, &err), NT_USAGE);
+    assert_int_equal(nt_conv_reference_cuda_plan(&problem, NT_BOUND_DIRECT, &plan, &err), NT_USAGE);
     assert_non_null(strstr(err.what, "2^31"));
 }
 
