@@ -3,10 +3,13 @@
 # make bench-cpu ARGS="--shape 256x14x14 --batch 4"
 # make bar-million          a database of 1,000,000 trials: how long nntune best takes, how much memory a sweep
 # make bar-million ARGS=/tmp/million.db   keeps the database, which takes half a minute to make
-# make bar-top              the screen of nntune top on a run of 1,000,000 trials
-.PHONY: bench-cpu bar-million bar-top
+# make bar-top              the screen of nntune top on a run of 1,000,000 trials: first frame, sorts, filters, keys, memory
+# make bar-top-attached     what a screen costs that shows a running sweep: itself, and the sweep (a quarter of an hour)
+.PHONY: bench-cpu bar-million bar-top bar-top-attached
 bar-top: $(BIN)
-	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_top.sh $(ARGS)
+	@python3 tests/bench/bar_top.py $(abspath $(BIN)) $(ARGS)
+bar-top-attached: $(BIN)
+	@python3 tests/bench/bar_top_attached.py $(abspath $(BIN)) $(ARGS)
 bar-million: $(BIN) $(BUILD)/bench/bench_db_million
 	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_million.sh $(abspath $(BUILD)/bench/bench_db_million) $(ARGS)
 BENCH_LIBS_bench_cpu_onednn := -fopenmp -ldnnl

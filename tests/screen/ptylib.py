@@ -38,7 +38,11 @@ class Terminal:
     def until(self, text, seconds=30):
         end = time.time() + seconds
         while text not in self.seen and time.time() < end:
-            self.read(0.05)
+            if select.select([self.master], [], [], 0.05)[0]:
+                try:
+                    self.seen += os.read(self.master, 65536)
+                except OSError:
+                    time.sleep(0.05)
         return text in self.seen
 
     def wait(self, seconds=60):
