@@ -39,6 +39,12 @@ static const nt_option rows[] = {
      .min_real = 1e-6,
      .max_real = 1e9,
      .help = "batch: a bound on the latency of a batch, drawn and judged"},
+    {.name = "link",
+     .kind = NT_OPTION_REAL,
+     .argument = "GB/S",
+     .min_real = 1e-6,
+     .max_real = 1e6,
+     .help = "crossover: rate of copies between host and device (default as 'nntune profile' measured it)"},
     {.name = "log",
      .kind = NT_OPTION_TEXT,
      .argument = "FILE",
@@ -111,7 +117,8 @@ static nt_status plot(const nt_args *args, const nt_plot_kind *kind, const nt_re
                                .trial = nt_args_integer(args, "trial", 0),
                                .log = nt_args_text(args, "log", NULL),
                                .log_device = nt_args_text(args, "device", NULL),
-                               .max_latency_ms = nt_args_real(args, "max-latency", NAN)};
+                               .max_latency_ms = nt_args_real(args, "max-latency", NAN),
+                               .link_bytes_per_s = nt_args_real(args, "link", 0) * 1e9};
     nt_status status = nt_plot_make(kind, result, &options, NT_CHART_MOST_POINTS, &chart, err);
     if (status != NT_OK)
         return status;
@@ -154,7 +161,8 @@ const nt_command nt_command_plot = {
     .description =
         "Kinds: heatmap (two parameters), roofline, batch (throughput and latency), precision (time and error), "
         "occupancy, convergence, budget (where the time went), samples (a histogram), devices (against each "
-        "other). Where several problems match, the one with the most results is drawn.",
+        "other), crossover (a cpu against a GPU, with and without copies), live (from a log). Where several problems "
+        "match, the one with the most results is drawn.",
     .options = rows,
     .uses = NT_USES_DB | NT_USES_QUIET,
     .least_positional = 1,

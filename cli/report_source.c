@@ -15,9 +15,22 @@ static void work(const nt_problem *problem, double *flop, double *bytes)
     }
 }
 
+/* What a batch brings to a device and takes away: weights are there already. */
+static void moved(const nt_problem *problem, double *in_bytes, double *out_bytes)
+{
+    const nt_layer *layer = nt_layer_find(problem->layer);
+    nt_extents extents;
+    *in_bytes = *out_bytes = NAN;
+    if (layer == NULL || layer->extents(problem, &extents, NULL) != NT_OK || extents.buffer_bytes > 0)
+        return;
+    *in_bytes = (double)extents.in * (double)nt_dtype_bytes(nt_precisions[problem->precision].in);
+    *out_bytes = (double)extents.out * (double)nt_dtype_bytes(nt_precisions[problem->precision].out);
+}
+
 nt_report_source nt_report_source_of(nt_reader *reader, const char *database)
 {
-    return (nt_report_source){.reader = reader, .database = database, .work = work, .shape = nt_present_shape};
+    return (nt_report_source){
+        .reader = reader, .database = database, .work = work, .moved = moved, .shape = nt_present_shape};
 }
 
 nt_result_filter nt_report_filter(const nt_args *args)

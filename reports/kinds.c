@@ -25,6 +25,8 @@ const nt_plot_kind nt_plot_kinds[] = {
      nt_plot_samples},
     {"devices", "devices against each other, problem by problem", "the same problem on two devices", NT_PLOT_OF_ALL,
      nt_plot_devices},
+    {"crossover", "a cpu against a GPU over the batches, with and without copies",
+     "the same problem on a cpu and on a GPU", NT_PLOT_OF_ALL, nt_plot_crossover},
     {"live", "what a device did over time, from a log of nntune top", "frames with known values", NT_PLOT_OF_LOG,
      nt_plot_live},
 };

@@ -7,13 +7,14 @@
 
 /* What a plot is to show where there is a choice; zero and NULL leave it to the plot. */
 typedef struct nt_plot_options {
-    int group;              /* index of a problem of the model; -1: the one with the most results */
-    int device;             /* index; -1 likewise */
-    const char *x, *y;      /* parameters of the heat map */
-    int64_t trial;          /* whose samples */
-    const char *log;        /* of frames, for what a device did over time */
-    const char *log_device; /* whose frames: a part of a name or a uuid; NULL: the first */
-    double max_latency_ms;  /* bound drawn over batches; NAN for none */
+    int group;               /* index of a problem of the model; -1: the one with the most results */
+    int device;              /* index; -1 likewise */
+    const char *x, *y;       /* parameters of the heat map */
+    int64_t trial;           /* whose samples */
+    const char *log;         /* of frames, for what a device did over time */
+    const char *log_device;  /* whose frames: a part of a name or a uuid; NULL: the first */
+    double max_latency_ms;   /* bound drawn over batches; NAN for none */
+    double link_bytes_per_s; /* rate of copies between host and device, each way; 0: as the database has measured it */
 } nt_plot_options;
 
 /* Whether a plot belongs to a problem, a device or the whole database: what a report draws it for. One of a log needs
@@ -47,6 +48,14 @@ int nt_plot_device(const nt_result *result, const nt_plot_options *options); /* 
 void nt_plot_titles(nt_chart *chart, const nt_result *result, const nt_result_group *group, const char *title);
 nt_status nt_plot_nothing(nt_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where a GPU becomes faster than a cpu for good, by the line between the logarithms of two measured batches. */
+typedef struct nt_crossover {
+    bool always;           /* at all of them */
+    int64_t from_batch;    /* the first measured one from which on it is */
+    double batch, time_ns; /* where the lines cross; NAN when they do not */
+} nt_crossover;
+nt_crossover nt_crossover_of(const int64_t *batch, const double *cpu_ns, const double *gpu_ns, int count);
+
 nt_status nt_plot_heatmap(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_roofline(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_batch(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
@@ -56,6 +65,7 @@ nt_status nt_plot_convergence(const nt_result *, const nt_plot_options *, nt_cha
 nt_status nt_plot_budget(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_samples(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_devices(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
+nt_status nt_plot_crossover(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 nt_status nt_plot_live(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);
 
 #endif

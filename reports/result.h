@@ -8,11 +8,13 @@
 #include "core/store.h"
 #include "reports/pool.h"
 
-/* Where results come from. `work` and `shape` may be NULL: then rates are unknown and shapes are written out. */
+/* Where results come from. `work`, `moved` and `shape` may be NULL: then rates are unknown and shapes are written out.
+ */
 typedef struct nt_report_source {
     nt_reader *reader;
     const char *database; /* its name, for titles */
     void (*work)(const nt_problem *problem, double *flop, double *bytes);
+    void (*moved)(const nt_problem *problem, double *in_bytes, double *out_bytes); /* activations alone */
     void (*shape)(nt_str *out, const char *layer, const nt_shape *shape);
 } nt_report_source;
 

@@ -15,10 +15,10 @@ sqlite3 -bail t.db "
     create temp table copy as select * from trial where run_id = $run;
     update copy set id = id + 1000, run_id = run_id + 100, occupancy_limit_pct = 25 * (1 + id % 4), occupancy_limiter = 'registers';
     insert into trial select * from copy;
-    insert into sample select trial_id + 1000, phase, launches_per_sample, ns from sample;
+    insert into sample select trial_id + 1000, phase, launches_per_sample, ns, per_block from sample;
     insert into rollup select run_id + 100, problem_id, cache, outcome, trials, least_time_ns, least_trial_id + 1000 from rollup;
     insert into counter select id, 'occupancy_pct', occupancy_limit_pct * 0.9, '%', 'made up', 1, 'cold' from copy;"
-for kind in heatmap roofline batch precision occupancy convergence budget samples devices; do
+for kind in heatmap roofline batch precision occupancy convergence budget samples devices crossover; do
     device=; [ $kind = occupancy ] && device='--device cuda'
     "$NNTUNE" plot $kind --db t.db $device -o $kind.svg -q 2> err || fail "$kind: $(cat err)"
     grep -q '</svg>' $kind.svg || fail "$kind.svg is no picture"
@@ -35,6 +35,24 @@ tail -1 frames.log | cut -c 1-40 >> frames.log
 "$NNTUNE" plot live --log frames.log -o live.svg -q 2> err || fail "live: $(cat err)"
 grep -q '1 lines of the log are no frames' live.svg || fail "a line cut short is not said"
 mv live.svg first.svg; gnuplot live.gp; cmp first.svg live.svg || fail "the script of live draws another picture"
+
+# The cpu against the GPU: its times made twice the cpu's at batch 1 and half at 2, so that they cross between, without copies;
+# copies are unknown, then given, then as a profile has them.
+cp t.db cross.db
+sqlite3 cross.db "delete from final;
+    update trial set time_ns = time_ns * f, time_lo_ns = time_lo_ns * f, time_hi_ns = time_hi_ns * f from
+        (select id as p, case batch when 1 then 2.0 else 0.5 end as f from problem) where run_id > 100 and problem_id = p"
+words() { "$NNTUNE" plot crossover --db cross.db --precision fp32 "$@" -o - | tr '\n' ' ' | tr -s ' '; }
+words > text; grep -q 'Without copies, the GPU is faster from batch 2 on; the lines cross at 1\.' text || fail "$(cat text)"
+grep -q 'copies are unknown: no profile of this GPU' text || fail "unknown copies are not said: $(cat text)"
+words --link 1000 > text; grep -q 'With copies, the GPU is faster from batch 2 on' text || fail "fast copies: $(cat text)"
+grep -q 'inputs at 1e+03 GB/s and outputs at 1e+03 GB/s, as given' text || fail "a given rate is not said: $(cat text)"
+words --link 0.00001 > text; grep -q 'With copies, the GPU is not faster at the largest batch' text || fail "slow copies: $(cat text)"
+sqlite3 cross.db "insert into profile_work (run_id, number, kind, process, device_uuid, start_ns, duration_ns, bytes, direction)
+        values (1, 1, 'copy', 0, 'GPU-1', 0, 100000, 2000000, 'host to device'), (1, 2, 'copy', 0, 'GPU-1', 0, 200000, 2000000, 'device to host'),
+               (1, 3, 'copy', 0, 'GPU-1', 0, 900000, 2000, 'host to device'), (1, 4, 'copy', 0, 'GPU-2', 0, 1, 2000000, 'host to device')" ||
+    fail "the profile cannot be made up"
+words > text; grep -q 'inputs at 20 GB/s and outputs at 10 GB/s, as measured' text || fail "a profile's copies: $(cat text)"
 
 # Both devices of one name are told apart.
 grep -q '(\.\.GPU-1)' devices.svg || fail "two devices of one name look the same"
@@ -61,6 +79,8 @@ plot_refuses 'no-such-folder' 1 budget -o no-such-folder/p.svg
 plot_refuses 'that match' 1 budget --precision bf16
 plot_refuses 'occupancy' 1 occupancy --device cpu
 plot_refuses 'two devices' 1 devices --device cpu
+plot_refuses 'on a cpu and on a GPU' 1 crossover --device cpu
+plot_refuses 'link' 2 crossover --link 0
 plot_refuses 'control characters' 2 budget -o 'a
 b.svg'
 

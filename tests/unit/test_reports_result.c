@@ -1,5 +1,6 @@
 /* test_reports_result.c: the read model and its answers over a database that the real writer made: groups, winners,
  * filters, top lists, failures counted by reason, devices of one name; and each kind's chart from it. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +181,7 @@ static void test_kinds(void **state)
         bool there;
     } kinds[] = {{"heatmap", true},   {"roofline", true},   {"batch", true},
                  {"precision", true}, {"occupancy", false}, {"convergence", true},
-                 {"budget", true},    {"samples", true},    {"devices", true}};
+                 {"budget", true},    {"samples", true},    {"devices", true}, {"crossover", false}};
     room *r = *state;
     nt_result_filter all = {0};
     nt_result result = read_all(r, &all);
@@ -263,6 +264,23 @@ static void test_csv_has_every_trial(void **state)
     free(text);
 }
 
+static void test_where_lines_cross(void **state)
+{
+    (void)state;
+    const int64_t batch[] = {1, 2, 4, 8};
+    const double cpu[] = {100, 200, 400, 800}, gpu[] = {200, 220, 300, 400}, slow[] = {900, 900, 900, 900};
+    nt_crossover c = nt_crossover_of(batch, cpu, gpu, 4);
+    assert_int_equal(c.from_batch, 4);
+    assert_true(c.batch > 2 && c.batch < 4 && c.time_ns > 220 && c.time_ns < 300 && !c.always);
+    /* the cpu is 1.1 times as fast at 2, the GPU 4/3 at 4 */
+    assert_true(fabs(c.batch - 2 * pow(2, log(1.1) / (log(1.1) + log(4.0 / 3)))) < 1e-9);
+    c = nt_crossover_of(batch, slow, gpu, 4);
+    assert_true(c.always && isnan(c.batch));
+    c = nt_crossover_of(batch, cpu, slow, 4);
+    assert_true(!c.always && isnan(c.batch));
+    assert_true(isnan(nt_crossover_of(batch, cpu, gpu, 0).batch));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_where_lines_cross),
         cmocka_unit_test(test_cells_hold_the_best_of_the_others),
         cmocka_unit_test(test_reports_repeat),
         cmocka_unit_test(test_csv_has_every_trial),
