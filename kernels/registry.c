@@ -28,6 +28,7 @@
     X(conv3x3_cuda_igemm) \
     X(conv3x3_cuda_wgmma) \
     X(conv3x3_cuda_gemm) \
+    X(conv3x3_cuda_shift) \
     X(conv3x3_cuda_gemm3) \
     X(conv3x3_cuda_cudnn) \
     X(conv3x3_cuda_fault) \

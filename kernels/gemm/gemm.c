@@ -75,8 +75,7 @@ const char *nt__gemm_refuses(const nt_problem *problem)
 
 /* ---- options ------------------------------------------------------------------------------------------------------------- */
 
-/* Output elements that a lane may store at once: 8 of 16 bits make 16 bytes. */
-static int out_vector(const nt_problem *problem, int64_t filters)
+int nt__gemm_out_vector(const nt_problem *problem, int64_t filters)
 {
     if (nt_dtype_bytes(nt_precisions[problem->precision].out) == 2 && filters % 8 == 0)
         return 8;
@@ -88,7 +87,7 @@ void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str
     nt_product_shape p = nt__product_of(problem);
     long long columns = value(config, "tile_n");
     nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DIMAGES=%d", columns, columns / 8,
-                out_vector(problem, p.filters), p.gathered);
+                nt__gemm_out_vector(problem, p.filters), p.gathered);
     nt_str_addf(out, " -DSTRIDE=%lld -DBORDER=%lld -DFILTER_WIDTH=%lld", (long long)p.stride, (long long)p.border,
                 (long long)p.filter_size);
 }
@@ -126,8 +125,7 @@ static nt_tensor_map pixel_map(const nt_problem *problem, const nt_product_shape
     return map;
 }
 
-/* [parts][filters][taps][channels] */
-static nt_tensor_map filter_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
+nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
 {
     int64_t bytes = elem_bytes(problem);
     nt_tensor_map map = {
@@ -176,7 +174,7 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     int64_t a_rows = value(config, "tile_m") / value(config, "cluster_n");
     int64_t b_rows = value(config, "tile_n") / value(config, "cluster_m");
     nt_tensor_map pixels = pixel_map(problem, p, transposed ? b_rows : a_rows);
-    nt_tensor_map filters = filter_map(problem, p, transposed ? a_rows : b_rows);
+    nt_tensor_map filters = nt__gemm_filter_map(problem, p, transposed ? a_rows : b_rows);
     int64_t tile_k = ROW_BYTES / elem_bytes(problem), channel_blocks = ceil_div(p->channels, tile_k);
     nt_stage_kernel(stage, "nt_gemm", (uint32_t)l->blocks, 1, 1, (uint32_t)(value(config, "groups") * 128 + 32), 1, 1);
     stage->cluster[0] = (uint32_t)l->cluster;

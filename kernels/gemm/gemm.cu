@@ -1,5 +1,5 @@
 /* gemm.cu: matrix products on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA). Comes after
- * hopper.cuh, place.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
+ * hopper.cuh, pipe.cuh, place.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
  * convolutions with wider filters: IMAGES says that rows of pixels are gathered from images.
  *
  * One warp copies, GROUPS groups of four warps multiply, STAGES tiles travel between them. A block computes tiles of
@@ -28,6 +28,7 @@
 #define GROUP_M  (PINGPONG ? TILE_M : TILE_M / GROUPS)
 #define M_TILES  (GROUP_M / 64)
 #define THREADS  (GROUPS * 128 + 32)
+#define ORDER(p) ((p)->empty + 8 * STAGES) /* the barriers of turns come after those of stages */
 #define RELEASES (4 * (PINGPONG ? 1 : GROUPS) * SHARED) /* arrivals that free a stage: one of each warp that reads it */
 
 typedef struct task {
@@ -35,26 +36,6 @@ typedef struct task {
     int out_height, out_width;
     int m_tiles, n_tiles, band; /* tiles of rows and columns in whole clusters */
 } task;
-
-typedef struct pipe {
-    unsigned tiles, full, empty, order; /* shared addresses */
-    unsigned stage, phase;
-} pipe;
-
-NT_INLINE void next_stage(pipe *p)
-{
-    if (++p->stage == STAGES) {
-        p->stage = 0;
-        p->phase ^= 1u;
-    }
-}
-
-NT_INLINE void skip_stages(pipe *p, int steps)
-{
-    unsigned at = p->stage + (unsigned)steps;
-    p->phase ^= at / STAGES & 1u;
-    p->stage = at % STAGES;
-}
 
 /* This block's part of the reduction. */
 NT_INLINE int first_step(const task *t, int part)
@@ -94,7 +75,7 @@ NT_INLINE void copy_pixels(unsigned to, nt_map_address map, const nt_walk *w, in
 
 /* Fills stages with the operands of one tile of the result. A block copies the part of A that is its column's in the
  * cluster to the blocks of its row, and the part of B that is its row's to the blocks of its column. */
-NT_INLINE void copy_tile(pipe *p, const task *t, nt_map_address pixels, nt_map_address filters, int m0, int n0,
+NT_INLINE void copy_tile(nt_pipe *p, const task *t, nt_map_address pixels, nt_map_address filters, int m0, int n0,
                          int row, int column, int part)
 {
     int a = m0 + column * (TILE_M / CLUSTER_N), b = n0 + row * (TILE_N / CLUSTER_M);
@@ -109,11 +90,11 @@ NT_INLINE void copy_tile(pipe *p, const task *t, nt_map_address pixels, nt_map_a
     nt_pixel at = nt_pixel_at(TRANSPOSED ? b : a, t->out_height, t->out_width, STRIDE, BORDER);
     nt_walk w = nt_walk_from(first_step(t, part), t->channel_blocks, TILE_K, FILTER_WIDTH);
     for (int left = first_step(t, part + 1) - first_step(t, part); left > 0; left--) {
-        unsigned barrier = p->full + 8 * p->stage, offset = p->stage * STAGE;
+        unsigned barrier = nt_pipe_full(p), offset = p->stage * STAGE;
         if (SHARED > 1)
-            nt_barrier_wait_cluster(p->empty + 8 * p->stage, p->phase ^ 1u);
+            nt_barrier_wait_cluster(nt_pipe_empty(p), p->phase ^ 1u);
         else
-            nt_barrier_wait(p->empty + 8 * p->stage, p->phase ^ 1u);
+            nt_barrier_wait(nt_pipe_empty(p), p->phase ^ 1u);
         nt_barrier_expect(barrier, STAGE);
 #if TRANSPOSED
         copy_filters(to_a + offset, filters, &w, a, barrier, row_blocks);
@@ -123,14 +104,14 @@ NT_INLINE void copy_tile(pipe *p, const task *t, nt_map_address pixels, nt_map_a
         copy_filters(to_b + offset, filters, &w, b, barrier, column_blocks);
 #endif
         nt_walk_on(&w, t->channels, TILE_K, FILTER_WIDTH);
-        next_stage(p);
+        nt_pipe_next(p, STAGES);
     }
 }
 
 /* ---- the multiplying groups -------------------------------------------------------------------------------------------- */
 
 /* This warp has read the stage: one arrival at every block that fills it. */
-NT_INLINE void release(const pipe *p, unsigned stage)
+NT_INLINE void release(const nt_pipe *p, unsigned stage)
 {
     if (threadIdx.x % 32 == 0) {
 #if SHARED > 1
@@ -191,41 +172,29 @@ NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned
 }
 #endif
 
-/* Groups that take turns begin to read tiles in turn: a wait for a stage tells this filling of it from the next or the
- * last, not from those before. `turn` counts the tiles of the block. */
-NT_INLINE void await_turn(const pipe *p, int turn)
-{
-    if (PINGPONG)
-        nt_barrier_wait(p->order + 8 * (turn % 2), (turn / 2 + turn + 1) & 1);
-}
-
-NT_INLINE void pass_turn(const pipe *p, int turn)
-{
-    if (PINGPONG && threadIdx.x % 32 == 0)
-        nt_barrier_arrive(p->order + 8 * ((turn + 1) % 2));
-}
-
 /* Sums over this block's part of the reduction. A stage is free once the product after it has begun and its own has
  * ended. */
-NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], pipe *p, int count, int turn, unsigned group_row)
+NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], nt_pipe *p, int count, int turn, unsigned group_row)
 {
     unsigned before = 0;
-    await_turn(p, turn);
+    if (PINGPONG)
+        nt_turn_await(ORDER(p), turn);
 #pragma unroll 1
     for (int i = 0; i < count; i++) {
         unsigned tile = p->tiles + p->stage * STAGE;
         if (SHARED > 1)
-            nt_barrier_wait_cluster(p->full + 8 * p->stage, p->phase);
+            nt_barrier_wait_cluster(nt_pipe_full(p), p->phase);
         else
-            nt_barrier_wait(p->full + 8 * p->stage, p->phase);
+            nt_barrier_wait(nt_pipe_full(p), p->phase);
         multiply(sum, tile, group_row, tile + A_BYTES, i > 0);
         nt_wgmma_wait(1);
         if (i > 0)
             release(p, before);
         before = p->stage;
-        next_stage(p);
+        nt_pipe_next(p, STAGES);
     }
-    pass_turn(p, turn);
+    if (PINGPONG)
+        nt_turn_pass(ORDER(p), turn);
     nt_wgmma_wait(0);
     release(p, before);
 #pragma unroll
@@ -322,14 +291,10 @@ NT_ENTRY void __launch_bounds__(256) nt_split_weights(const float *weight, unsig
 
 /* ---- a block ------------------------------------------------------------------------------------------------------------ */
 
-NT_INLINE void start_barriers(const pipe *p)
+NT_INLINE void start_barriers(const nt_pipe *p)
 {
-    for (int i = 0; i < STAGES; i++) {
-        nt_barrier_init(p->full + 8 * i, 1);
-        nt_barrier_init(p->empty + 8 * i, RELEASES);
-    }
-    nt_barrier_init(p->order, 4);
-    nt_barrier_init(p->order + 8, 4);
+    nt_pipe_start(p, STAGES, RELEASES);
+    nt_turns_start(ORDER(p));
     nt_barrier_publish();
 }
 
@@ -350,7 +315,7 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
     task t = {pixels, filters, channels, channel_blocks, steps, out_height, out_width, m_tiles, n_tiles, band};
     int warp = threadIdx.x / 32, group = warp / 4;
     unsigned base = nt_shared_address(tiles);
-    pipe p = {base, base + STAGES * STAGE, base + STAGES * (STAGE + 8), base + STAGES * (STAGE + 16), 0, 0};
+    nt_pipe p = {base, base + STAGES * STAGE, base + STAGES * (STAGE + 8), 0, 0};
     int rank = CLUSTER > 1 ? (int)nt_cluster_rank() : 0;
     int part = SPLIT_K > 1 ? rank : 0, row = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, column = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
     int all = m_tiles * n_tiles, step = (int)gridDim.x / CLUSTER, turn = 0;
@@ -369,7 +334,7 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
             continue;
         }
         if (PINGPONG && turn % GROUPS != group) {
-            skip_stages(&p, count);
+            nt_pipe_skip(&p, count, STAGES);
             continue;
         }
         int group_row = PINGPONG ? 0 : group * GROUP_M;

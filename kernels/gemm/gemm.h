@@ -28,6 +28,11 @@ void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str
 nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                         nt_error *err);
 
+/* The weights [parts][filters][taps][channels], `rows` filters a copy. */
+nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_shape *product, int64_t rows);
+/* Output elements that a lane may store at once: 8 of 16 bits make 16 bytes. */
+int nt__gemm_out_vector(const nt_problem *problem, int64_t filters);
+
 enum { NT__GEMM_MAX_SPLIT = 16, NT__GEMM_PARAMS = 12 };
 extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 
@@ -80,12 +85,14 @@ extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 /* ---- rows, one of each for a layer ---- */
 
 extern const char nt_embed_common_prelude_cuh[], nt_embed_common_tensor_core_cuh[], nt_embed_common_hopper_cuh[];
-extern const char nt_embed_gemm_place_cuh[], nt_embed_gemm_store_cuh[], nt_embed_gemm_gemm_cu[];
+extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_gemm_store_cuh[],
+    nt_embed_gemm_gemm_cu[];
 
 #define NT__GEMM_COMMON(LAYER, CONSTRAINTS)                                                                     \
     .layer = (LAYER), .device = NT_DEVICE_CUDA,                                                                 \
     .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,        \
-               nt_embed_gemm_place_cuh,     nt_embed_gemm_store_cuh,         nt_embed_gemm_gemm_cu},            \
+               nt_embed_gemm_pipe_cuh,      nt_embed_gemm_place_cuh,         nt_embed_gemm_store_cuh,           \
+               nt_embed_gemm_gemm_cu},                                                                          \
     .layouts = NT_BIT(NT_NHWC), .min_compute_capability = 90, .arch_specific = true, .params = nt__gemm_params, \
     .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                                               \
     .constraint_count = sizeof(CONSTRAINTS) / sizeof(CONSTRAINTS)[0], .bound = NT_BOUND_DIRECT,                 \

@@ -11,6 +11,7 @@ $ nntune layers
 |   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   wgmma        cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   shift        cuda    tf32, fp16, bf16, int8, fp8        nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |

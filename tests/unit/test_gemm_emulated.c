@@ -19,7 +19,7 @@
 #include "host_map.h"
 #include "kernels/gemm/gemm.h"
 
-extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3;
+extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -52,11 +52,18 @@ static const example examples[] = {
     {"conv3x3", "tile_m=64 tile_n=32 groups=1 stages=2 cluster_n=2", NT_FP8, 2, 16, 60, 6, 5, 2},
     {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 2, 12, 20, 9, 6, 1},
     {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=2", NT_FP32, 1, 36, 64, 4, 5, 1},
+    {"conv3x3", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_BF16, 1, 64, 64, 5, 30, 1},
+    {"conv3x3", "rows=4 m_tiles=1 groups=1 pixel_stages=2 stages=2", NT_FP16, 3, 136, 72, 9, 13, 1},
+    {"conv3x3", "rows=7 m_tiles=1 groups=2 stages=3", NT_BF16, 2, 64, 60, 10, 15, 1},
+    {"conv3x3", "rows=4 m_tiles=1 groups=2 pingpong=true resident=true pixel_stages=2", NT_INT8, 4, 32, 130, 9, 14, 1},
+    {"conv3x3", "rows=3 m_tiles=1 groups=2 pingpong=true stages=3", NT_TF32, 3, 64, 33, 8, 19, 1},
     {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2},
 };
 
 static const nt_kernel *kernel_of(const example *e)
 {
+    if (strncmp(e->params, "rows=", 5) == 0)
+        return &nt_kernel_conv3x3_cuda_shift;
     return e->precision == NT_FP32 ? &nt_kernel_conv3x3_cuda_gemm3 : &nt_kernel_conv3x3_cuda_gemm;
 }
 
@@ -119,8 +126,10 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
     fclose(f);
     free(source);
     nt_kernel_options(kernel, problem, config, &options);
-    nt_str_addf(&command, "cc -std=gnu11 -O1 -w -shared -fPIC -include %.*shopper_emulation.h %s -o %s/kernel.so %s",
-                slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__, nt_str_text(&options), folder, file);
+    nt_str_addf(&command,
+                "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*shopper_emulation.h %s -o %s/kernel.so %s",
+                kernel == &nt_kernel_conv3x3_cuda_shift, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
+                nt_str_text(&options), folder, file);
     if (system(nt_str_text(&command)) != 0)
         fail_msg("%s", nt_str_text(&command));
     unlink(file);
