@@ -244,8 +244,8 @@ static void add_options(writer *w, json_t *kernel)
     bool braces = false;
     if (json_is_string(options))
         json_array_append(list, (json_t *)(uintptr_t)options);
-    json_array_foreach (options, i, value)
-        json_array_append(list, value);
+    for (i = 0; i < json_array_size(options); i++)
+        json_array_append(list, json_array_get(options, i));
     json_object_foreach ((json_t *)(uintptr_t)defines, key, value) {
         nt_str text = {0};
         nt_str_addf(&text, "-D%s=", key);

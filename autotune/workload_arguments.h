@@ -33,7 +33,7 @@ void nt__arguments_close(nt_workload *w);
 nt_status nt__arguments_fill_slot(nt_workload *w, nt_mem at, nt_binding *binding, nt_error *err);
 /* Whether launches change what later ones read, and what puts it right: the restore function of an nt_target. */
 bool nt__arguments_drift(const nt_workload *w);
-nt_status nt__arguments_restore_ring(void *workload, nt_error *err);
+nt_status nt__arguments_restore_ring(void *context, nt_error *err); /* a workload */
 /* On both sets, or on the fresh one, made from this seed where it is missing. */
 nt_status nt__arguments_verify(nt_workload *w, nt_module *module, const nt_plan *plan, nt_verdict *out, nt_error *err);
 nt_status nt__arguments_verify_fresh(nt_workload *w, uint64_t seed, nt_module *module, const nt_plan *plan,

@@ -85,9 +85,8 @@ typedef struct stream {
 
 typedef struct member {
     const char *device;
-    pid_t pid;
     stream out, err;
-    int wait_status;
+    pid_t pid;
 } member;
 
 /* The words that were given, with this device and its share of the compile processes. */
@@ -240,31 +239,47 @@ static void pass_on(const nt_fleet *fleet, const member *members)
             kill(members[i].pid, number);
 }
 
+/* The streams that have not ended, for poll. */
+static nfds_t open_streams(const nt_fleet *fleet, member *members, struct pollfd *fds, stream **streams)
+{
+    nfds_t count = 0;
+    for (int i = 0; i < fleet->count; i++) {
+        stream *both[] = {&members[i].out, &members[i].err};
+        for (int s = 0; s < 2; s++) {
+            if (both[s]->fd < 0)
+                continue;
+            fds[count] = (struct pollfd){.fd = both[s]->fd, .events = POLLIN};
+            streams[count++] = both[s];
+        }
+    }
+    return count;
+}
+
+static void pump_ready(const nt_fleet *fleet, member *members, const struct pollfd *fds, stream *const *streams,
+                       nfds_t count, bool json)
+{
+    for (nfds_t i = 0; i < count; i++)
+        for (int m = 0; fds[i].revents != 0 && m < fleet->count; m++)
+            if (streams[i] == &members[m].out || streams[i] == &members[m].err)
+                pump(&members[m], streams[i], json, streams[i] == &members[m].err);
+}
+
 /* Until all streams have ended. */
 static nt_status follow(const nt_fleet *fleet, member *members, bool json, nt_error *err)
 {
     sigset_t open_mask;
+    struct pollfd fds[2 * NT_FLEET_MOST];
+    stream *streams[2 * NT_FLEET_MOST];
     sigemptyset(&open_mask);
-    for (;;) {
-        struct pollfd fds[2 * NT_FLEET_MOST];
-        bool any = false;
-        for (int i = 0; i < fleet->count; i++) {
-            fds[2 * i] = (struct pollfd){.fd = members[i].out.fd, .events = POLLIN};
-            fds[2 * i + 1] = (struct pollfd){.fd = members[i].err.fd, .events = POLLIN};
-            any = any || members[i].out.fd >= 0 || members[i].err.fd >= 0;
-        }
-        if (!any)
-            return NT_OK;
-        int ready = ppoll(fds, (nfds_t)(2 * fleet->count), NULL, &open_mask);
+    for (nfds_t count; (count = open_streams(fleet, members, fds, streams)) > 0;) {
+        int ready = ppoll(fds, count, NULL, &open_mask);
         pass_on(fleet, members);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready < 0)
+        if (ready < 0 && errno != EINTR)
             return nt_fail(err, NT_IO, "poll: %s", strerror(errno));
-        for (int i = 0; i < 2 * fleet->count; i++)
-            if (fds[i].fd >= 0 && fds[i].revents != 0)
-                pump(&members[i / 2], i % 2 == 0 ? &members[i / 2].out : &members[i / 2].err, json, i % 2 != 0);
+        if (ready > 0)
+            pump_ready(fleet, members, fds, streams, count, json);
     }
+    return NT_OK;
 }
 
 static int exit_code_of(int wait_status)
