@@ -1,13 +1,15 @@
 /* strategy_swarm.c: particle swarm. Each particle flies over the places in the lists of values, drawn to the best it
- * has seen and to the best of all; what it tries is the legal configuration near its place. */
+ * has seen and to the best around; what it tries is the legal configuration near its place. Every other move tries a
+ * neighbour of the best around. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "autotune/moves.h"
 #include "core/mem.h"
 
-enum { PARTICLES = 12, AROUND = 2, CALM = 110 };
+enum { PARTICLES = 16, AROUND = 2, CALM = 110 };
 static const double inertia = 0.5, own_pull = 1.2, common_pull = 1.6, turbulence = 1;
+static const double probing = 0.5; /* share of the moves that try a neighbour of the best around instead of flying */
 
 typedef struct particle {
     nt_spot best; /* value INFINITY: still to be placed */
@@ -60,6 +62,13 @@ static const nt_spot *best_around(const swarm *s, int at)
     return best;
 }
 
+static bool probe(swarm *s, const particle *p, uint64_t *position)
+{
+    return nt_random_unit(&s->moves.random) < probing &&
+           nt_moves_neighbour(&s->moves, best_around(s, (int)(p - s->particle))->position, NT_NEIGHBOUR_HAMMING,
+                              position);
+}
+
 static bool fly(swarm *s, particle *p, uint64_t *position)
 {
     int kernel, common_kernel;
@@ -92,7 +101,8 @@ static size_t ask(void *state, nt_candidate *out, size_t n)
         uint64_t position;
         int turn = s->turn++ % PARTICLES;
         particle *p = &s->particle[turn];
-        if (!(isfinite(p->best.value) ? fly(s, p, &position) : nt_moves_random(&s->moves, &position)))
+        bool placed = isfinite(p->best.value);
+        if (!(placed ? probe(s, p, &position) || fly(s, p, &position) : nt_moves_random(&s->moves, &position)))
             break;
         settle(s, p, position);
         out[count] = nt_moves_launch(&s->moves, position, turn);

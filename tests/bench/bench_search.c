@@ -295,71 +295,85 @@ static void section_noise(const nt_strategy *strategy)
 
 /* ---- what earlier runs on other devices are worth -------------------------------------------------------------- */
 
-enum { FAMILY = 3 }; /* the first of space_names: one convolution on three devices */
+enum { FAMILY = 3 };
 
-/* Every repeat of each device, cold, then again with what that repeat found on the two other devices. */
-static void replay_family(const nt_strategy *strategy, nt_replay_run *cold[FAMILY], nt_replay_run *warm[FAMILY])
+/* One kernel on several devices: rows of space_names from `first` on. The settings were chosen on the first family. */
+typedef struct family {
+    const char *name;
+    int first, count;
+} family;
+
+static const family families[] = {
+    {"convolution", 0, FAMILY}, {"dedispersion", 4, FAMILY}, {"gemm", 7, 2}, {"pnpoly", 9, 2}};
+
+/* Every repeat of each device, cold, then again with what that repeat found on the other devices. */
+static void replay_family(const nt_strategy *strategy, const family *of, nt_replay_run *cold[], nt_replay_run *warm[])
 {
     nt_replay_options options = plain;
     options.strategy = strategy;
     for (size_t r = 0; r < repeats; r++) {
-        for (int i = 0; i < FAMILY; i++)
-            nt_replay(space[i], &options, r, &cold[i][r]);
-        for (int i = 0; i < FAMILY; i++) {
+        for (int i = 0; i < of->count; i++)
+            nt_replay(space[of->first + i], &options, r, &cold[i][r]);
+        for (int i = 0; i < of->count; i++) {
             nt_earlier_list list = {0};
             nt_replay_options knowing = options;
-            for (int other = 0; other < FAMILY; other++)
+            for (int other = 0; other < of->count; other++)
                 if (other != i)
-                    nt_earlier_list_add(&list, space[other], space[i], &cold[other][r]);
+                    nt_earlier_list_add(&list, space[of->first + other], space[of->first + i], &cold[other][r]);
             knowing.earlier = list.item;
             knowing.earlier_count = list.count;
-            nt_replay(space[i], &knowing, r, &warm[i][r]);
+            nt_replay(space[of->first + i], &knowing, r, &warm[i][r]);
             nt_earlier_list_done(&list);
         }
     }
 }
 
-static double relative_error(const nt_score_pair *pair, int budget)
+/* Warm over cold after a budget, and its standard error. */
+static double warm_over_cold(const nt_score_pair *cold, const nt_score_pair *warm, int budget, double *error)
 {
-    return pair->error.mean[budget] / pair->value.mean[budget];
+    double ratio = warm->value.mean[budget] / cold->value.mean[budget];
+    *error = ratio * hypot(warm->error.mean[budget] / warm->value.mean[budget],
+                           cold->error.mean[budget] / cold->value.mean[budget]);
+    return ratio;
 }
 
-static void judge_family(const nt_score_pair cold[FAMILY], const nt_score_pair warm[FAMILY])
+static void judge_family(const family *of, const nt_score_pair *cold, const nt_score_pair *warm)
 {
-    double log_ratio = 0, squares = 0;
-    for (int i = 0; i < FAMILY; i++) {
-        printf("  %-28s best/optimum cold", space_names[i]);
+    double log_ratio = 0, squares = 0, error;
+    char what[80];
+    for (int i = 0; i < of->count; i++) {
+        printf("  %-28s best/optimum cold", space_names[of->first + i]);
         for (int b = 0; b < NT_SCORE_BUDGETS; b++)
             printf(" %.4f", cold[i].value.mean[b]);
         printf(", warm");
         for (int b = 0; b < NT_SCORE_BUDGETS; b++)
             printf(" %.4f", warm[i].value.mean[b]);
         printf("\n");
-        log_ratio += log(warm[i].value.mean[0] / cold[i].value.mean[0]) / FAMILY;
-        squares += pow(hypot(relative_error(&warm[i], 0), relative_error(&cold[i], 0)) / FAMILY, 2);
+        double ratio = warm_over_cold(&cold[i], &warm[i], 0, &error);
+        log_ratio += log(ratio) / of->count;
+        squares += pow(error / ratio / of->count, 2);
     }
-    judge("warm over cold after 25, + 2 errors", exp(log_ratio) * (1 + 2 * sqrt(squares)), sqrt(squares), 1, true);
-    for (int i = 0; i < FAMILY; i++) {
-        double ratio = warm[i].value.mean[4] / cold[i].value.mean[4];
-        double error = hypot(relative_error(&warm[i], 4), relative_error(&cold[i], 4));
-        char what[80];
-        snprintf(what, sizeof what, "  after 400, - 2 errors, %s", strchr(space_names[i], '-') + 1);
+    snprintf(what, sizeof what, "%s: warm over cold after 25", of->name);
+    judge(what, exp(log_ratio), exp(log_ratio) * sqrt(squares), 1, true);
+    for (int i = 0; i < of->count; i++) {
+        double ratio = warm_over_cold(&cold[i], &warm[i], 4, &error);
+        snprintf(what, sizeof what, "  after 400 less 2 errors, %s", strchr(space_names[of->first + i], '-') + 1);
         judge(what, ratio - 2 * error, error, 1, true);
     }
 }
 
-static void section_warm(const nt_strategy *strategy)
+static void judge_warm(const nt_strategy *strategy, const family *of)
 {
     nt_replay_run *cold[FAMILY], *warm[FAMILY];
     nt_score_pair cold_score[FAMILY], warm_score[FAMILY];
-    for (int i = 0; i < FAMILY; i++) {
+    for (int i = 0; i < of->count; i++) {
         cold[i] = nt_alloc_zero(repeats, sizeof *cold[i]);
         warm[i] = nt_alloc_zero(repeats, sizeof *warm[i]);
     }
-    replay_family(strategy, cold, warm);
-    for (int i = 0; i < FAMILY; i++) {
-        nt_score_runs(space[i], cold[i], repeats, false, &cold_score[i]);
-        nt_score_runs(space[i], warm[i], repeats, false, &warm_score[i]);
+    replay_family(strategy, of, cold, warm);
+    for (int i = 0; i < of->count; i++) {
+        nt_score_runs(space[of->first + i], cold[i], repeats, false, &cold_score[i]);
+        nt_score_runs(space[of->first + i], warm[i], repeats, false, &warm_score[i]);
         for (size_t r = 0; r < repeats; r++) {
             nt_replay_run_done(&cold[i][r]);
             nt_replay_run_done(&warm[i][r]);
@@ -367,7 +381,13 @@ static void section_warm(const nt_strategy *strategy)
         free(cold[i]);
         free(warm[i]);
     }
-    judge_family(cold_score, warm_score);
+    judge_family(of, cold_score, warm_score);
+}
+
+static void section_warm(const nt_strategy *strategy)
+{
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++)
+        judge_warm(strategy, &families[f]);
 }
 
 /* ---- honest search ---------------------------------------------------------------------------------------------- */
