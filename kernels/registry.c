@@ -17,7 +17,8 @@
     X(maxpool) \
     X(avgpool) \
     X(softmax) \
-    X(layernorm)
+    X(layernorm) \
+    X(attention)
 
 /* X(layer_device_kernel): the row nt_kernel_<..>; rows of a layer and device are swept in this order. */
 #define KERNEL_ROWS(X) \
@@ -47,7 +48,9 @@
     X(softmax_cuda_half_sums) \
     X(layernorm_cpu_rows) \
     X(layernorm_cuda_rows) \
-    X(layernorm_cuda_half_sums)
+    X(layernorm_cuda_half_sums) \
+    X(attention_cpu_blocks) \
+    X(attention_cuda_simt)
 /* clang-format on */
 
 #define LAYER_EXTERN(name)   extern const nt_layer nt_layer_##name;

@@ -8,26 +8,6 @@
 #define NT_LANES (THREADS < 32 ? THREADS : 32)
 #define NT_WARPS (THREADS / 32) /* of a row; 0 for parts of a warp */
 
-#ifndef NT_HOST_EMULATION
-NT_INLINE float nt_shuffle_xor(float value, int mask)
-{
-    return __shfl_xor_sync(0xffffffffu, value, mask);
-}
-
-/* 2^x, at most 2 units in the last place off (PTX ISA: ex2.approx.f32). */
-NT_INLINE float nt_exp2(float x)
-{
-    float y;
-    asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-NT_INLINE float nt_sqrt(float x)
-{
-    return sqrtf(x);
-}
-#endif
-
 NT_INLINE float nt_row_join(float a, float b, int is_max)
 {
     return is_max ? (a > b ? a : b) : a + b;

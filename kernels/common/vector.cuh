@@ -161,3 +161,30 @@ NT_INLINE void nt_store_vec(nt_res *to, const float *value)
     }
 #endif
 }
+
+/* ---- lanes of a warp ------------------------------------------------------------------------------------------- */
+
+#ifndef NT_HOST_EMULATION
+NT_INLINE float nt_shuffle_xor(float value, int mask)
+{
+    return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+
+/* 2^x, at most 2 units in the last place off (PTX ISA: ex2.approx.f32). */
+NT_INLINE float nt_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+NT_INLINE float nt_sqrt(float x)
+{
+    return sqrtf(x);
+}
+
+NT_INLINE void nt_warp_barrier(void)
+{
+    __syncwarp();
+}
+#endif

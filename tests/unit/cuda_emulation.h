@@ -83,6 +83,11 @@ static inline float nt_shuffle_xor(float value, int mask)
     return emu_put[turn][(me & ~31) | ((me ^ mask) & 31)];
 }
 
+static inline void nt_warp_barrier(void)
+{
+    __syncthreads();
+}
+
 static inline float nt_exp2(float x)
 {
     return exp2f(x);

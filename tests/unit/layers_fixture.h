@@ -30,6 +30,9 @@ static const struct {
      {"c=24,h=7,w=7", "c=5,h=3,w=11", "c=9,h=8,w=5,window=2", "c=16,h=9,w=9,window=3,stride=2", "c=130,h=1,w=9"}},
     {"softmax", {"rows=7,c=36", "rows=1,c=1", "rows=3,c=197", "rows=9,c=64", "rows=2,c=1000"}},
     {"layernorm", {"rows=7,c=36", "rows=1,c=2", "rows=3,c=197", "rows=9,c=64", "rows=2,c=768"}},
+    {"attention",
+     {"heads=2,tokens=37,d=16", "heads=1,tokens=1,d=16", "heads=3,tokens=19,d=20", "heads=2,tokens=70,d=64",
+      "heads=1,tokens=33,d=48"}},
 };
 enum { FIXTURE_LAYERS = sizeof fixture_layers / sizeof fixture_layers[0] };
 

@@ -141,6 +141,9 @@ static const struct {
     {"softmax", "rows", "rows=3,c=197", "total += line[i] =", "line[i] =", NT_FP32},
     {"layernorm", "rows", "rows=3,c=197", "variance + 1e-5f", "variance + 2e-4f", NT_FP32},
     {"layernorm", "rows", "rows=3,c=197", "c, mean, 1) * scale", "c, mean, 1) * 1.001f * scale", NT_FP32},
+    {"attention", "blocks", "heads=2,tokens=70,d=64", "j = valid; j < KEYS", "j = KEYS; j < KEYS", NT_FP32},
+    {"attention", "blocks", "heads=2,tokens=70,d=64", "* shrink + vec_sum", "+ vec_sum", NT_FP32}, /* an old maximum */
+    {"attention", "blocks", "heads=2,tokens=70,d=64", "least(KEYS, o->tokens - first)", "KEYS", NT_FP16},
 };
 
 static char *replaced(const char *text, const char *from, const char *to)
@@ -177,8 +180,11 @@ static void test_planted_faults_are_found(void **state)
     }
 }
 
-int main(void)
+/* An argument is the name of the one test to run. */
+int main(int argc, char **argv)
 {
+    if (argc == 2)
+        cmocka_set_test_filter(argv[1]);
     struct CMUnitTest tests[FIXTURE_LAYERS + 1] = {cmocka_unit_test(test_planted_faults_are_found)};
     for (int i = 0; i < FIXTURE_LAYERS; i++)
         tests[i + 1] = (struct CMUnitTest){fixture_layers[i].layer, test_layer, NULL, NULL,

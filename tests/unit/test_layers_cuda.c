@@ -163,8 +163,11 @@ static void test_layer(void **state)
             check_layer(fixture_layers[i].shapes, layer);
 }
 
-int main(void)
+/* An argument is the name of the one test to run. */
+int main(int argc, char **argv)
 {
+    if (argc == 2)
+        cmocka_set_test_filter(argv[1]);
     struct CMUnitTest tests[FIXTURE_LAYERS];
     for (int i = 0; i < FIXTURE_LAYERS; i++)
         tests[i] = (struct CMUnitTest){fixture_layers[i].layer, test_layer, NULL, NULL,
