@@ -85,6 +85,13 @@ $ nntune layers
 |   rows       cuda    fp32, fp16, bf16  nhwc              3  rows stay in registers, sums in f32
 |   half_sums  cuda    fp16              nhwc              3  the same with sums in fp16: see what it costs in error
 |
+| attention: softmax(q k^T / sqrt(d)) v for each head, from one packed tensor
+|   shapes: 12x197x64 (default), 16x197x64, 12x512x64, 8x1024x128; any other as HEADSxTOKENSxD or by keys heads,tokens,d
+|
+|   kernel  device  precisions        layouts  parameters  what it is
+|   blocks  cpu     fp32, fp16, bf16  nhwc              5  fused: blocks of keys laid out in scratch, register tiles of queries, one pass over the keys
+|   simt    cuda    fp32, fp16, bf16  nhwc              3  fused, on the CUDA cores: keys and values staged in f32, one pass over the keys
+|
 | 'nntune layers conv3x3' shows parameters, constraints and rules of thumb
 $ nntune layers conv3x3 | sed -n '/^direct on cpu/,/A configuration/p'
 | direct on cpu: direct convolution over packed rows, register tile of pixels by output channels

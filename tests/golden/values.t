@@ -63,8 +63,8 @@ $ nntune sweep conv3x3 --device cpu --batch 99999999999999999999
 $ nntune sweep conv3x3 --device cpu --batch ''
 ! nntune: --batch: an empty value in ''
 = 2
-$ nntune sweep conv3x3 --device cpu --batch 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17
-! nntune: --batch: more than 16 values
+$ nntune sweep conv3x3 --device cpu --batch $(seq -s, 65)
+! nntune: --batch: more than 64 values
 = 2
 $ nntune sweep conv3x3 --device cpu --budget 0
 ! nntune: --budget: '0' is neither a number of trials nor a time above 0
@@ -141,7 +141,7 @@ $ nntune sweep conv3x3 --device fake --where 'tile >'
 = 2
 $ nntune sweep conv3x3 --device fake --where 'tile_m > 3'
 ! nntune: --where for kernel 'fake': column 1 of 'tile_m > 3': unknown name 'tile_m'
-!   did you mean 'tile'? there are block_x, block_y, tile, unroll, order, waves, c, k, h, w, n, elem_bytes, smem_per_block, max_threads, regs_per_block, regs_per_sm, warp_size, sm_count, cc, simd_bytes
+!   did you mean 'tile'? there are block_x, block_y, tile, unroll, order, waves, c, k, h, w, n, elem_bytes, nchw, smem_per_block, max_threads, regs_per_block, regs_per_sm, warp_size, sm_count, cc, simd_bytes
 = 2
 $ nntune sweep conv3x3 --device fake --where 'tile > 100'
 ! nntune: kernel 'fake' has no legal configuration: --where 'tile > 100' leaves none
