@@ -110,7 +110,7 @@ $ nntune layers --json | cut -c1-120
 | {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution with a border of one zero, s
 $ nntune layers conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm
+!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm, attention
 = 2
 $ nntune layers | grep -cw -e fake -e fault
 | 0
