@@ -22,6 +22,8 @@ static const struct {
     {NT_LIVE_DRAM_WRITE_RATE, "DRAM write B/s", NT_SHEET_BYTES, 0},
     {NT_LIVE_PCIE_READ_RATE, "PCIe to B/s", NT_SHEET_BYTES, 0},
     {NT_LIVE_PCIE_WRITE_RATE, "PCIe from B/s", NT_SHEET_BYTES, 0},
+    {NT_LIVE_NVLINK_READ_RATE, "NVLink to B/s", NT_SHEET_BYTES, 0},
+    {NT_LIVE_NVLINK_WRITE_RATE, "NVLink from B/s", NT_SHEET_BYTES, 0},
     {NT_LIVE_SM_CLOCK, "clock MHz", NT_SHEET_WHOLE, 0},
     {NT_LIVE_MEM_CLOCK, "memory MHz", NT_SHEET_WHOLE, 0},
     {NT_LIVE_TEMPERATURE, "temperature C", NT_SHEET_WHOLE, 0},

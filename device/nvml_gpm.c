@@ -73,6 +73,8 @@ static const struct row {
     {13, offsetof(nt_gpm_reading, fp16_pct), 1},
     {20, offsetof(nt_gpm_reading, pcie_write_bytes_per_s), MEBIBYTE}, /* MiB/s, sent by the GPU */
     {21, offsetof(nt_gpm_reading, pcie_read_bytes_per_s), MEBIBYTE},
+    {60, offsetof(nt_gpm_reading, nvlink_read_bytes_per_s), MEBIBYTE},
+    {61, offsetof(nt_gpm_reading, nvlink_write_bytes_per_s), MEBIBYTE},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

@@ -17,6 +17,7 @@ typedef struct nt_gpm_reading {
     double dram_pct; /* read and write together */
     double fp32_pct, fp16_pct, fp64_pct, integer_pct;
     double pcie_read_bytes_per_s, pcie_write_bytes_per_s;
+    double nvlink_read_bytes_per_s, nvlink_write_bytes_per_s; /* all links together */
     double span_s;
 } nt_gpm_reading;
 

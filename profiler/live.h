@@ -33,6 +33,8 @@ int nt_live_kind_find(const char *name); /* -1 when unknown */
     X(DRAM_WRITE_RATE, dram_write_bytes_per_s, "bytes written a second")                               \
     X(PCIE_READ_RATE, pcie_read_bytes_per_s, "bytes to the GPU a second")                              \
     X(PCIE_WRITE_RATE, pcie_write_bytes_per_s, "bytes from the GPU a second")                          \
+    X(NVLINK_READ_RATE, nvlink_read_bytes_per_s, "bytes to the GPU over NVLink a second")              \
+    X(NVLINK_WRITE_RATE, nvlink_write_bytes_per_s, "bytes from the GPU over NVLink a second")          \
     X(SM_CLOCK, sm_clock_mhz, "clock of the SMs, or of the cores")                                     \
     X(MEM_CLOCK, mem_clock_mhz, "clock of the memory")                                                 \
     X(TEMPERATURE, temperature_c, "temperature")                                                       \

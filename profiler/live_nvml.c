@@ -12,12 +12,13 @@
 #include "core/mem.h"
 #include "device/nvml.h"
 #include "device/nvml_gpm.h"
+#include "device/nvml_traffic.h"
 #include "device/nvml_usage.h"
 #include "profiler/live.h"
 
 /* Each question to NVML costs up to a millisecond, and its own values move five times a second at best (usage once or
  * twice): asked more often than this, it would only take time. */
-static const double reading_every_s = 0.2, usage_every_s = 0.5, processes_every_s = 2;
+static const double reading_every_s = 0.2, usage_every_s = 0.5, processes_every_s = 2, pcie_every_s = 2;
 
 struct nt_live_source {
     nt_nvml_device device;
@@ -25,6 +26,10 @@ struct nt_live_source {
     double reading_at_s, usage_at_s, processes_at_s;
     nt_nvml_reading reading;
     nt_nvml_usage usage;
+    nt_nvml_counts counts;
+    nt_nvml_traffic traffic, pcie;
+    bool samples_pcie;
+    double pcie_at_s;
     int process_count;
     nt_live_process process[NT_LIVE_PROCESSES];
 };
@@ -46,6 +51,13 @@ static nt_status open_nvml(const nt_device_info *device, nt_live_source **out, n
         return status;
     *out = nt_alloc_zero(1, sizeof **out);
     (*out)->device = handle;
+    (*out)->pcie = (nt_nvml_traffic){NAN, NAN, NAN, NAN};
+    /* Sampling takes 40 ms: only where neither the driver counts PCIe's bytes nor GPM tells. */
+    nt_nvml_read_traffic(handle, &(*out)->counts, &(*out)->traffic);
+    nt_gpm *gpm = NULL;
+    (*out)->samples_pcie =
+        (*out)->counts.bytes[NT_NVML_PCIE_READ] == NT_UNKNOWN && nt_gpm_open(handle, &gpm, NULL) != NT_OK;
+    nt_gpm_close(gpm);
     return NT_OK;
 }
 
@@ -93,8 +105,14 @@ static void ask(nt_live_source *source)
 {
     if (is_due(&source->reading_at_s, reading_every_s))
         nt_nvml_read(source->device, &source->reading);
-    if (is_due(&source->usage_at_s, usage_every_s))
+    if (is_due(&source->usage_at_s, usage_every_s)) {
         nt_nvml_read_usage(source->device, &source->usage);
+        nt_nvml_read_traffic(source->device, &source->counts, &source->traffic);
+    }
+    if (source->samples_pcie && is_due(&source->pcie_at_s, pcie_every_s)) {
+        source->pcie = (nt_nvml_traffic){NAN, NAN, NAN, NAN};
+        nt_nvml_sample_pcie(source->device, &source->pcie);
+    }
     if (is_due(&source->processes_at_s, processes_every_s))
         read_processes(source);
 }
@@ -110,6 +128,7 @@ static nt_status read_nvml(nt_live_source *source, nt_live_frame *frame, nt_erro
     ask(source);
     const nt_nvml_reading now = source->reading;
     const nt_nvml_usage usage = source->usage;
+    const nt_nvml_traffic traffic = source->traffic, pcie = source->pcie;
     const struct {
         nt_live_field field;
         double value;
@@ -120,6 +139,12 @@ static nt_status read_nvml(nt_live_source *source, nt_live_frame *frame, nt_erro
         {NT_LIVE_TEMPERATURE, now.temperature_c},
         {NT_LIVE_POWER, now.power_mw},
         {NT_LIVE_POWER_LIMIT, usage.power_limit_mw},
+        {NT_LIVE_PCIE_READ_RATE,
+         isnan(pcie.pcie_read_bytes_per_s) ? traffic.pcie_read_bytes_per_s : pcie.pcie_read_bytes_per_s},
+        {NT_LIVE_PCIE_WRITE_RATE,
+         isnan(pcie.pcie_write_bytes_per_s) ? traffic.pcie_write_bytes_per_s : pcie.pcie_write_bytes_per_s},
+        {NT_LIVE_NVLINK_READ_RATE, traffic.nvlink_read_bytes_per_s},
+        {NT_LIVE_NVLINK_WRITE_RATE, traffic.nvlink_write_bytes_per_s},
         {NT_LIVE_MEMORY_USED, known(usage.memory_used_bytes)},
         {NT_LIVE_MEMORY_TOTAL, known(usage.memory_total_bytes)},
     };
@@ -164,6 +189,8 @@ static nt_status read_gpm(nt_live_source *source, nt_live_frame *frame, nt_error
         {NT_LIVE_DRAM, now.dram_pct},
         {NT_LIVE_PCIE_READ_RATE, now.pcie_read_bytes_per_s},
         {NT_LIVE_PCIE_WRITE_RATE, now.pcie_write_bytes_per_s},
+        {NT_LIVE_NVLINK_READ_RATE, now.nvlink_read_bytes_per_s},
+        {NT_LIVE_NVLINK_WRITE_RATE, now.nvlink_write_bytes_per_s},
         {NT_LIVE_OCCUPANCY_ACTIVE, now.sm_active_pct > 1 ? 100 * now.occupancy_pct / now.sm_active_pct : (double)NAN},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)

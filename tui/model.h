@@ -10,7 +10,7 @@
 #include "tui/layout.h"
 #include "tui/sheet.h"
 
-enum { NT_POINTS = 1024, NT_GAUGES = 24, NT_LIVE_DEVICES = 17, NT_PARAMS = 24, NT_TAGS = 8 };
+enum { NT_POINTS = 1024, NT_GAUGES = 64, NT_LIVE_DEVICES = 17, NT_PARAMS = 24, NT_TAGS = 8 };
 
 /* A trial as a point of the time line. */
 typedef struct nt_point {

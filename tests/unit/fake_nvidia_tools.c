@@ -194,6 +194,42 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void *d, unsigned *count, struct pr
     return setting("FAKE_PROCESSES", 0);
 }
 
+/* ---- NVML: traffic. Counters are of bytes in the field's unit: NVLink's rise by 1000 and 2000 KiB a call, PCIe's are
+ * there with FAKE_PCIE_COUNTS and rise by 3 and 4 million bytes ---- */
+struct field_value {
+    unsigned field, scope;
+    long long times[2];
+    int type, result;
+    unsigned long long value;
+};
+
+int nvmlDeviceGetFieldValues(void *d, int count, struct field_value *values)
+{
+    static unsigned long long calls = 7;
+    (void)d;
+    calls++;
+    for (int i = 0; i < count; i++) {
+        struct field_value *v = &values[i];
+        unsigned field = v->field;
+        v->type = 3;
+        v->result = v->scope != ~0u ? 2 : 3;
+        if ((field == 138 || field == 139) && setting("FAKE_NVLINK", 1))
+            v->result = 0;
+        if ((field == 197 || field == 198) && setting("FAKE_PCIE_COUNTS", 0))
+            v->result = 0;
+        v->value = calls * (field == 139 ? 1000 : field == 138 ? 2000 : field == 198 ? 3000000 : 4000000);
+        if (setting("FAKE_COUNTS_RESET", 0))
+            v->value = 1;
+    }
+    return 0;
+}
+int nvmlDeviceGetPcieThroughput(void *d, int counter, unsigned *kilobytes_per_s)
+{
+    (void)d;
+    *kilobytes_per_s = counter == 0 ? 11 : 22;
+    return 0;
+}
+
 /* ---- NVML: GPM. Metric N is 3 N, but 13 is not supported, and DRAM (10) is no number when idle ---- */
 int fake_gpm_samples;
 

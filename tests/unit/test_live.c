@@ -12,6 +12,7 @@
 #include "autotune/lock.h"
 #include "device/counter_lock.h"
 #include "device/nvml_gpm.h"
+#include "device/nvml_traffic.h"
 #include "device/nvml_usage.h"
 #include "profiler/host_facts.h"
 #include "profiler/live.h"
@@ -123,6 +124,67 @@ static void gpm_is_chosen_and_each_value_names_its_source(void **state)
     nt_live_close(live);
     nt_str_done(&note);
     assert_int_equal(live_samples(), 0);
+}
+
+/* Rates of counters: what they rose by, over the time between two readings. */
+static void traffic_is_what_counters_rose_by(void **state)
+{
+    (void)state;
+    nt_nvml_device device;
+    nt_nvml_counts counts = {0};
+    nt_nvml_traffic traffic;
+    assert_int_equal(nt_nvml_find(uuid, &device, NULL), NT_OK);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    assert_true(isnan(traffic.nvlink_read_bytes_per_s)); /* the first reading says nothing */
+    double begin = counts.at_s;
+    usleep(20000);
+    setenv("FAKE_PCIE_COUNTS", "1", 1);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    double span = counts.at_s - begin;
+    assert_close(traffic.nvlink_read_bytes_per_s, 1000 * 1024 / span, 1e-6);
+    assert_close(traffic.nvlink_write_bytes_per_s, 2000 * 1024 / span, 1e-6);
+    assert_true(isnan(traffic.pcie_read_bytes_per_s)); /* it was unknown before */
+    begin = counts.at_s;
+    usleep(20000);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    span = counts.at_s - begin;
+    assert_close(traffic.pcie_read_bytes_per_s, 3e6 / span, 1e-6);
+    assert_close(traffic.pcie_write_bytes_per_s, 4e6 / span, 1e-6);
+    setenv("FAKE_COUNTS_RESET", "1", 1);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    assert_true(isnan(traffic.nvlink_read_bytes_per_s)); /* less than before: it ran over */
+    unsetenv("FAKE_COUNTS_RESET");
+    unsetenv("FAKE_PCIE_COUNTS");
+    setenv("FAKE_NVLINK", "0", 1);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    nt_nvml_read_traffic(device, &counts, &traffic);
+    assert_true(isnan(traffic.nvlink_write_bytes_per_s));
+    unsetenv("FAKE_NVLINK");
+}
+
+static void traffic_from_whoever_tells_it(void **state)
+{
+    (void)state;
+    nt_device_info info = gpu();
+    nt_live *live;
+    nt_live_frame frame;
+    nt_error err;
+    assert_int_equal(nt_live_open(&info, -1, &live, &err), NT_OK);
+    next_frame(live, 0.1, &frame); /* metrics 60 and 61 of the fake GPM */
+    assert_close(frame.value[NT_LIVE_NVLINK_READ_RATE], 180.0 * 1048576, 0);
+    assert_close(frame.value[NT_LIVE_NVLINK_WRITE_RATE], 183.0 * 1048576, 0);
+    assert_int_equal(frame.source[NT_LIVE_NVLINK_READ_RATE], NT_LIVE_GPM);
+    nt_live_close(live);
+    /* Without GPM and without counters of PCIe, the driver's own sampling of it. */
+    setenv("FAKE_GPM", "0", 1);
+    assert_int_equal(nt_live_open(&info, -1, &live, &err), NT_OK);
+    next_frame(live, 0.6, &frame);
+    assert_true(frame.value[NT_LIVE_NVLINK_READ_RATE] > 0);
+    assert_int_equal(frame.source[NT_LIVE_NVLINK_READ_RATE], NT_LIVE_NVML);
+    assert_close(frame.value[NT_LIVE_PCIE_READ_RATE], 22e3, 0);
+    assert_close(frame.value[NT_LIVE_PCIE_WRITE_RATE], 11e3, 0);
+    nt_live_close(live);
+    unsetenv("FAKE_GPM");
 }
 
 static void says_why_there_is_no_gpm(void **state)
@@ -532,6 +594,8 @@ int main(void)
         cmocka_unit_test(plain_nvml_tells_what_it_can),
         cmocka_unit_test(processes_are_listed_once_with_their_user),
         cmocka_unit_test(gpm_is_chosen_and_each_value_names_its_source),
+        cmocka_unit_test(traffic_is_what_counters_rose_by),
+        cmocka_unit_test(traffic_from_whoever_tells_it),
         cmocka_unit_test(says_why_there_is_no_gpm),
         cmocka_unit_test(gpm_refuses_what_is_too_soon),
         cmocka_unit_test(modes_and_versions),
