@@ -316,6 +316,11 @@ const nt_given *nt_args_get(const nt_args *args, const char *name)
     return NULL;
 }
 
+bool nt_args_takes(const nt_args *args, const char *name)
+{
+    return find_name(args, name, strlen(name)) != NULL;
+}
+
 bool nt_args_flag(const nt_args *args, const char *name)
 {
     return nt_args_get(args, name) != NULL;

@@ -55,6 +55,7 @@ nt_status nt_args_parse(const nt_option *const *tables, int argc, char **argv, i
 void nt_args_free(nt_args *args);
 
 const nt_given *nt_args_get(const nt_args *args, const char *name); /* NULL when not given; the name must be a row */
+bool nt_args_takes(const nt_args *args, const char *name); /* whether the command has this option */
 bool nt_args_flag(const nt_args *args, const char *name);
 const char *nt_args_text(const nt_args *args, const char *name, const char *otherwise); /* last one given */
 int64_t nt_args_integer(const nt_args *args, const char *name, int64_t otherwise);

@@ -151,8 +151,9 @@ static void release_output(nt_sweep_screen *s)
 
 nt_sweep_screen *nt_sweep_screen_new(const nt_args *args, const char *database)
 {
-    const char *why = nt_args_flag(args, "tui") ? nt_terminal_refusal() : NULL;
-    if (!nt_args_flag(args, "tui"))
+    bool wanted = nt_args_takes(args, "tui") && nt_args_flag(args, "tui"); /* a rerun is shown without */
+    const char *why = wanted ? nt_terminal_refusal() : NULL;
+    if (!wanted)
         return NULL;
     if (why != NULL) {
         fprintf(stderr, "nntune: no screen, because %s; the sweep goes on without\n", why);
