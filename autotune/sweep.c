@@ -334,13 +334,20 @@ static nt_status prepare_run(nt__sweep *sweep, nt_error *err)
 {
     nt_status status = nt_strategy_find(sweep->options->strategy, &sweep->strategy, err);
     if (status == NT_OK)
+        status = nt_objective_parse(sweep->options->objective, &sweep->objective, err);
+    if (status == NT_OK)
+        nt_copy(sweep->out->objective, sizeof sweep->out->objective, nt_objective_text(sweep->objective));
+    if (status == NT_OK)
         status = nt__units_build(sweep->options, &sweep->device, &sweep->unit, &sweep->unit_count, err);
     if (status != NT_OK)
         return status;
     sweep->out->unit = nt_alloc_zero((size_t)sweep->unit_count, sizeof *sweep->out->unit);
     sweep->out->unit_count = sweep->unit_count;
-    for (int i = 0; i < sweep->unit_count; i++)
-        nt_trial_init(&sweep->out->unit[i].best), nt_trial_init(&sweep->out->unit[i].vendor);
+    for (int i = 0; i < sweep->unit_count; i++) {
+        nt_trial_init(&sweep->out->unit[i].best);
+        nt_trial_init(&sweep->out->unit[i].vendor);
+        sweep->out->unit[i].objective = NAN;
+    }
     status = nt__resume_run(sweep, &sweep->out->run, &sweep->out->resumed, err);
     if (status == NT_OK)
         status = sweep->sink->begin_run(sweep->sink, &sweep->out->run, err);
@@ -406,6 +413,7 @@ nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, 
     sweep->out = out;
     sweep->only = like; /* NULL: the whole space */
     nt_status status = run_sweep(sweep, err);
+    nt_objective_free(sweep->objective);
     free(sweep);
     return status;
 }

@@ -43,6 +43,7 @@ typedef struct nt_sweep_options {
     int narrowing_count;
     const char *where;                /* --where; NULL: none */
     const char *strategy;             /* NULL: the default */
+    const char *objective;            /* objective.h; NULL: time */
     const struct nt_warm_start *warm; /* what earlier runs measured; NULL: nothing is to be known of them */
     const char *warm_from;            /* as --warm-start names it, for the run record; NULL: none */
     nt_budget budget;
@@ -79,6 +80,7 @@ typedef struct nt_unit_result {
     bool has_best;
     bool over_error; /* even the best has an error_prec beyond --max-error: the precision cannot meet it */
     nt_trial best;   /* with the finals' times where there were finals */
+    double objective; /* its value; NAN where the objective is time */
     double first_ns; /* the winner's time as first measured */
     /* the winner's counters; NAN without */
     double occupancy_pct, dram_read_bytes, dram_write_bytes, dram_pct, tensor_pct;
@@ -97,6 +99,7 @@ typedef struct nt_unit_result {
 
 typedef struct nt_sweep_result {
     nt_run run;
+    char objective[NT_NAME_BYTES]; /* as it was asked for, cut to what fits */
     nt_unit_result *unit;
     int unit_count;
     int interrupted_by;      /* signal number; 0 when it ran to its end */

@@ -170,18 +170,22 @@ static double best_of_its_kind(const nt__sweep *sweep, const nt__candidate *cand
 
 nt_status nt__device_send_trial(nt__sweep *sweep, nt__candidate *candidate, nt_error *err)
 {
-    static const double abandon = 3, settle = 1.25;
+    static const double abandon = 3, settle = 1.25, energy_s = 1.05; /* sensors want a second */
     json_t *request = nt__candidate_json(sweep, candidate);
     json_object_set_new(request, "op", json_string("trial"));
     json_object_set_new(request, "ci_rel", nt_json_real(sweep->options->ci_rel));
     json_object_set_new(request, "cap_s", nt_json_real(cap_s(sweep)));
-    if (candidate->rule == NULL && sweep->only == NULL) {
+    if (nt_objective_needs_energy(sweep->objective))
+        json_object_set_new(request, "least_s", nt_json_real(energy_s));
+    /* what is slow may still be frugal */
+    if (candidate->rule == NULL && sweep->only == NULL && nt_objective_is_time(sweep->objective)) {
         double best_ns = best_of_its_kind(sweep, candidate);
         set_limit(request, "abandon_over_ns", abandon, best_ns);
         set_limit(request, "settle_over_ns", settle, best_ns);
     }
     sweep->in_flight = candidate;
-    nt_status status = ask(sweep, request, NT__DEVICE_TRIAL, trial_deadline_s(sweep, cap_s(sweep)), err);
+    double longest_s = nt_objective_needs_energy(sweep->objective) ? fmax(cap_s(sweep), energy_s) : cap_s(sweep);
+    nt_status status = ask(sweep, request, NT__DEVICE_TRIAL, trial_deadline_s(sweep, longest_s), err);
     if (sweep->first_sent_s == 0)
         sweep->first_sent_s = sweep->busy_since_s;
     return status;

@@ -17,7 +17,7 @@ int nt__finalist_count(const nt__sweep *sweep)
 {
     int count = 0;
     while (count < sweep->top_count && count < NT_FINALISTS &&
-           sweep->top[count].trial.time_ns <= near_best * sweep->best_ns &&
+           nt__score(sweep, &sweep->top[count].trial) <= near_best * nt__score(sweep, &sweep->top[0].trial) &&
            nt__over_error(sweep, &sweep->top[count].trial) == nt__over_error(sweep, &sweep->top[0].trial))
         count++;
     return count;
@@ -83,7 +83,13 @@ static nt_status store(nt__sweep *sweep, const nt__field *f, nt_error *err)
     return sweep->sink->put_finals(sweep->sink, &sweep->unit[sweep->unit_index].problem, finals, f->count, err);
 }
 
-static void set_best(nt_unit_result *result, const nt_trial *trial)
+static void note_objective(const nt__sweep *sweep, nt_unit_result *result, const nt_trial *trial, double time_ns)
+{
+    if (!nt_objective_is_time(sweep->objective))
+        result->objective = nt_objective_at_time(sweep->objective, trial, time_ns);
+}
+
+static void set_best(const nt__sweep *sweep, nt_unit_result *result, const nt_trial *trial)
 {
     nt_trial_done(&result->best);
     result->best = *trial;
@@ -91,6 +97,7 @@ static void set_best(nt_unit_result *result, const nt_trial *trial)
     result->best.params_json = trial->params_json != NULL ? nt_strdup(trial->params_json) : NULL;
     result->first_ns = trial->time_ns;
     result->has_best = true;
+    note_objective(sweep, result, trial, trial->time_ns);
 }
 
 static void set_vendor(const nt__sweep *sweep, nt_unit_result *result)
@@ -110,7 +117,7 @@ void nt__take_leader(const nt__sweep *sweep, nt_unit_result *result)
     set_vendor(sweep, result);
     if (sweep->top_count == 0)
         return;
-    set_best(result, &sweep->top[0].trial);
+    set_best(sweep, result, &sweep->top[0].trial);
     result->over_error = nt__over_error(sweep, &sweep->top[0].trial);
 }
 
@@ -133,8 +140,9 @@ static void take_winner(nt__sweep *sweep, const nt__field *f, nt_unit_result *re
         result->tied += f->finalist[i].tied;
         if (f->finalist[i].rank != 1)
             continue;
-        set_best(result, &sweep->top[f->top[i]].trial);
+        set_best(sweep, result, &sweep->top[f->top[i]].trial);
         take_rounds(f, i, &result->best);
+        note_objective(sweep, result, &sweep->top[f->top[i]].trial, result->best.time_ns);
     }
 }
 
@@ -159,6 +167,24 @@ static void rank(nt__field *f)
     last->median_ns = pair[1].median_ns;
 }
 
+/* Rounds count by the objective: `scores` replaces the times that finalists are compared by, and is to be freed. */
+static double *judge_by_objective(const nt__sweep *sweep, nt__field *f)
+{
+    double *scores = nt_alloc_zero((size_t)f->count * f->rounds, sizeof *scores);
+    for (int i = 0; i < f->count; i++) {
+        const nt_trial *trial = &sweep->top[f->top[i]].trial;
+        double *own = scores + (size_t)i * f->rounds;
+        for (size_t r = 0; r < f->rounds; r++) {
+            double value = nt_objective_at_time(sweep->objective, trial, f->round_ns[i][r]);
+            own[r] = nt_objective_score(sweep->objective, value);
+            if (isnan(own[r])) /* an expression that has no value for this time */
+                own[r] = nt__score(sweep, trial);
+        }
+        f->finalist[i].round_ns = own;
+    }
+    return scores;
+}
+
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err)
 {
     int chosen = nt__finalist_count(sweep);
@@ -180,7 +206,9 @@ nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err
     if (f.measured && (f.count == 0 || f.top[0] == NT__TOP))
         result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
     if (status == NT_OK && f.measured && f.count > 0) {
+        double *scores = judge_by_objective(sweep, &f);
         rank(&f);
+        free(scores);
         if (sweep->only == NULL) /* one configuration measured again is no contest, and must not replace a winner */
             status = store(sweep, &f, err);
         take_winner(sweep, &f, result);

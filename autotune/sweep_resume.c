@@ -72,6 +72,8 @@ static char *options_json(const nt_sweep_options *o)
                   nt_json_real(o->max_error));
     if (o->vendor != NT_VENDOR_NEVER)
         json_object_set_new(all, "vendor", json_string(o->vendor == NT_VENDOR_ONLY ? "only" : "also"));
+    if (o->objective != NULL && strcmp(o->objective, "time") != 0)
+        json_object_set_new(all, "objective", json_string(o->objective));
     if (o->warm_from != NULL)
         json_object_set_new(all, "warm_start", json_string(o->warm_from));
     nt_spec_tell(all, o->layer);
@@ -244,6 +246,10 @@ nt_status nt__reuse(nt__sweep *sweep, nt__candidate *c, bool *reused, nt_error *
     nt__candidate_trial(sweep, c, NT_OUTCOME_OK, NULL, &like);
     nt_error none;
     nt_status status = sweep->sink->find_equal(sweep->sink, &like, &found, &none);
+    if (status == NT_OK && isnan(nt__score(sweep, &found))) { /* measured without what the objective needs */
+        nt_trial_done(&found);
+        status = NT_NOT_FOUND;
+    }
     *reused = status == NT_OK;
     if (status == NT_OK) {
         found.id = 0;

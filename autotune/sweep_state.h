@@ -20,6 +20,7 @@
 
 #include "autotune/finals.h"
 #include "autotune/lock.h"
+#include "autotune/objective.h"
 #include "autotune/pool.h"
 #include "autotune/strategy.h"
 #include "autotune/sweep.h"
@@ -129,6 +130,7 @@ typedef struct nt__sweep {
     int64_t unit_trials;              /* trials this unit may have; INT64_MAX when not limited */
     int64_t trials_done, unit_done;   /* not counting pruned ones */
 
+    nt_objective *objective;
     const nt_strategy *strategy;
     void *strategy_state;
     bool exhausted, more_to_feed; /* refilling stopped for the loop's sake: come back at once */
@@ -203,6 +205,8 @@ nt_status nt__store_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidate
                           nt_error *err);
 nt_status nt__store_journal(nt__sweep *sweep, const nt__candidate *next, nt_error *err);
 void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
+/* By the objective, the smaller the better; NAN where the trial has none. */
+double nt__score(const nt__sweep *sweep, const nt_trial *trial);
 bool nt__over_error(const nt__sweep *sweep, const nt_trial *trial); /* error_prec beyond --max-error */
 /* Checks a worker's trial for sense; NT_CORRUPT says what makes none. */
 nt_status nt__check_answer(const nt_trial *trial, nt_error *err);

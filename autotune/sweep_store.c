@@ -34,11 +34,31 @@ bool nt__over_error(const nt__sweep *sweep, const nt_trial *trial)
     return trial->error_prec > sweep->options->max_error;
 }
 
-/* Within --max-error first, then by time: a problem whose precision cannot meet the bound still has a fastest. */
+double nt__score(const nt__sweep *sweep, const nt_trial *trial)
+{
+    return nt_objective_score(sweep->objective, nt_objective_of_trial(sweep->objective, trial));
+}
+
+/* Within --max-error first, then by the objective: a problem whose precision cannot meet the bound still has a best. */
 static bool better(const nt__sweep *sweep, const nt_trial *a, const nt_trial *b)
 {
     bool a_over = nt__over_error(sweep, a), b_over = nt__over_error(sweep, b);
-    return a_over != b_over ? b_over : a->time_ns < b->time_ns;
+    return a_over != b_over ? b_over : nt__score(sweep, a) < nt__score(sweep, b);
+}
+
+/* An objective that the first right trial has no value of will have none of the others either. */
+static nt_status check_objective(const nt__sweep *sweep, const nt_trial *trial, nt_error *err)
+{
+    if (trial->outcome != NT_OUTCOME_OK || sweep->top_count > 0 || !isnan(nt__score(sweep, trial)))
+        return NT_OK;
+    const char *text = nt_objective_text(sweep->objective), *missing = nt_objective_missing(sweep->objective, trial);
+    if (missing != NULL) {
+        nt_fail(err, NT_USAGE, "objective '%s' needs %s, which %s does not tell", text, missing, sweep->device.name);
+        return nt_hint(err, "--objective time needs nothing but a clock; 'nntune doctor' says what the device tells");
+    }
+    nt_fail(err, NT_USAGE, "objective '%s' is %g for trial %lld; it has to be a positive number", text,
+            nt_objective_of_trial(sweep->objective, trial), (long long)trial->id);
+    return nt_hint(err, "search compares ratios: use max:EXPR for what is to be large, or an expression above 0");
 }
 
 /* A copy without samples and with its own params. */
@@ -113,6 +133,8 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
     if (trial->outcome != NT_OUTCOME_OK)
         return;
     nt__profile_remember(sweep, trial, served, config);
+    if (isnan(nt__score(sweep, trial)))
+        return; /* right, and without a value to compare it by */
     if (nt__is_rival(sweep, served)) {
         keep_rival(sweep, trial, served, config);
         return;
@@ -134,7 +156,7 @@ void nt__tell_strategy(nt__sweep *sweep, const nt_trial *trial, nt_candidate num
 {
     nt_answer answer = {.candidate = number,
                         .outcome = trial->outcome,
-                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : trial->time_ns,
+                        .time_ns = trial->outcome == NT_OUTCOME_ABANDONED ? trial->probe_ns : nt__score(sweep, trial),
                         .cost_s = cost_s(sweep, trial)};
     if (sweep->strategy_state != NULL)
         sweep->strategy->tell(sweep->strategy_state, &answer);
@@ -163,6 +185,9 @@ nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidat
     run->total_s = sweep->spent_before_s + nt_now_s() - sweep->started_s;
     trial->run_id = run->id;
     nt_status status = sweep->sink->put(sweep->sink, trial, next != NULL ? &journal : NULL, err);
+    if (status != NT_OK)
+        return status;
+    status = check_objective(sweep, trial, err);
     if (status != NT_OK)
         return status;
     if (candidate->in_space)

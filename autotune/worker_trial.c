@@ -105,6 +105,8 @@ static void take_measurement(nt_trial *trial, nt_measurement *m)
     trial->time_lo_ns = m->time.lo;
     trial->time_hi_ns = m->time.hi;
     trial->samples = m->samples; /* ownership moves */
+    /* Sensors saw the whole window: of one execution it is the power for its time. */
+    trial->conditions.energy_mj = trial->conditions.power_mw * trial->time_ns * 1e-9;
 }
 
 static nt_status time_it(nt_worker *worker, const json_t *request, const nt_loaded *loaded, nt_trial *trial,
@@ -113,6 +115,9 @@ static nt_status time_it(nt_worker *worker, const json_t *request, const nt_load
     nt_measure_options options = nt_measure_defaults;
     options.ci_rel = option(request, "ci_rel", options.ci_rel);
     options.cap_s = option(request, "cap_s", options.cap_s);
+    options.least_s = option(request, "least_s", options.least_s);
+    if (options.least_s > 0)
+        options.sample_ns *= 5; /* no more samples than usual in a longer time */
     options.abandon_over_ns = option(request, "abandon_over_ns", INFINITY);
     options.settle_over_ns = option(request, "settle_over_ns", INFINITY);
     nt_target target;

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/row.h"
+#include "cli/run_objective.h"
 #include "cli/table.h"
 #include "core/json.h"
 
@@ -26,6 +27,7 @@ typedef struct winners {
     const char *device; /* NULL: any */
     nt_table *table;
     json_t *rows; /* NULL for people */
+    nt_run_objectives objectives;
     char device_now[192];
     nt_str devices; /* names of all devices seen, for messages */
     char device_seen[64];
@@ -91,8 +93,24 @@ static void add_row(winners *w, const nt_row *row)
     nt_table_cell(w->table, "%s", nt_text_count(speed.images_per_s).s);
     nt_table_cell(w->table, "%s", nt_row_text(row, "kernel"));
     nt_table_cell(w->table, "%s", nt_str_text(&params));
+    double value;
+    const char *objective = nt_run_objective_of(&w->objectives, row, &value);
+    if (objective != NULL)
+        nt_table_line(w->table, "    first by %s: %.6g", objective, value);
     nt_str_done(&text);
     nt_str_done(&params);
+}
+
+static json_t *json_row(const winners *w, const nt_row *row)
+{
+    double value;
+    json_t *object = nt_json_row(row);
+    const char *objective = nt_run_objective_of(&w->objectives, row, &value);
+    if (objective != NULL) {
+        json_object_set_new(object, "objective", json_string(objective));
+        json_object_set_new(object, "objective_value", nt_json_real(value));
+    }
+    return object;
 }
 
 static bool take(void *context, const nt_row *row)
@@ -103,7 +121,7 @@ static bool take(void *context, const nt_row *row)
         return true;
     w->count++;
     if (w->rows != NULL)
-        json_array_append_new(w->rows, nt_json_row(row));
+        json_array_append_new(w->rows, json_row(w, row));
     else
         add_row(w, row);
     return true;
@@ -150,8 +168,11 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     winners w = {.device = nt_args_text(args, "device", NULL),
                  .table = nt_table_new("problem|>trial|>time|>95 % interval|>rate|>images/s|kernel|parameters"),
                  .rows = nt_args_flag(args, "json") ? json_array() : NULL};
-    status = reader->best(reader, name, NULL, take, &w, err);
+    status = nt_run_objectives_read(reader, &w.objectives, err);
+    if (status == NT_OK)
+        status = reader->best(reader, name, NULL, take, &w, err);
     reader->close(reader);
+    nt_run_objectives_done(&w.objectives);
     if (status == NT_OK && w.count == 0)
         status = nothing(&w, path, name, err);
     if (status == NT_OK)

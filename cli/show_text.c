@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/objective.h"
 #include "cli/color.h"
 #include "cli/present.h"
 #include "cli/show.h"
@@ -95,6 +96,19 @@ static void show_run(const nt_shown *shown)
 
 /* ---- times ----------------------------------------------------------------------------------------------------------------- */
 
+/* What the run made small or large, where that was not time. */
+static void show_objective(const nt_shown *shown)
+{
+    const char *text = nt_json_get_text(json_object_get(shown->run, "options"), "objective");
+    nt_objective *objective = NULL;
+    if (text == NULL || nt_objective_parse(text, &objective, NULL) != NT_OK)
+        return;
+    double value = nt_objective_of_trial(objective, &shown->trial);
+    if (!isnan(value))
+        line("objective", "%s: %.6g", text, value);
+    nt_objective_free(objective);
+}
+
 static void show_time(const nt_shown *shown)
 {
     double floor_ns = real(shown, "floor_ns"), probe_ns = real(shown, "probe_ns");
@@ -114,6 +128,7 @@ static void show_time(const nt_shown *shown)
     if (!isnan(floor_ns))
         line("", "an empty kernel takes %s here%s", nt_text_time_ns(floor_ns).s,
              trial->time_ns < 3 * floor_ns ? ": ratios of times this near to it say little" : "");
+    show_objective(shown);
 }
 
 /* The peaks as the run saw them. */

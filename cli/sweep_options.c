@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autotune/objective.h"
 #include "autotune/spec.h"
 #include "autotune/strategy.h"
 #include "cli/command_line.h"
@@ -75,6 +76,12 @@ const nt_option nt_sweep_option_rows[] = {
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
      .help = NT_STRATEGY_DEFAULT(WORD) NT_STRATEGY_OTHERS(AND_WORD) " (default " NT_STRATEGY_DEFAULT(WORD) ")"},
+    {.name = "objective",
+     .kind = NT_OPTION_TEXT,
+     .argument = "WHAT",
+     .help =
+         "time, energy, edp (energy times time), or an expression over time_ns, energy_mj, power_mw, registers, .. to "
+         "make small; max:EXPR to make large (default time)"},
     {.name = "warm-start",
      .kind = NT_OPTION_TEXT,
      .argument = "DB|auto",
@@ -308,6 +315,15 @@ static nt_status read_layer(const nt_args *args, nt_sweep_options *out, nt_error
     return NT_OK;
 }
 
+/* What the chosen device will not tell shows later; what cannot be read shows here. */
+static nt_status check_objective(const nt_sweep_options *options, nt_error *err)
+{
+    nt_objective *objective;
+    nt_status status = nt_objective_parse(options->objective, &objective, err);
+    nt_objective_free(objective);
+    return status;
+}
+
 nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_sweep_parts *parts, nt_error *err)
 {
     const nt_given *budget = nt_args_get(args, "budget");
@@ -316,6 +332,7 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
                               .where = nt_args_text(args, "where", NULL),
                               .kernel = nt_args_text(args, "kernel", NULL),
                               .strategy = nt_args_text(args, "strategy", NULL),
+                              .objective = nt_args_text(args, "objective", NULL),
                               .warm_from = nt_args_text(args, "warm-start", NULL),
                               .budget = {.seconds = default_budget_s},
                               .seed = (uint64_t)nt_args_integer(args, "seed", 1),
@@ -333,6 +350,8 @@ nt_status nt_sweep_options_read(const nt_args *args, nt_sweep_options *out, nt_s
     nt_status status = read_layer(args, out, err);
     if (status == NT_OK)
         status = nt_strategy_find(out->strategy, &strategy, err);
+    if (status == NT_OK)
+        status = check_objective(out, err);
     if (status == NT_OK)
         status = read_lists(args, out, err);
     if (status == NT_OK)

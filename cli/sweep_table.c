@@ -118,6 +118,8 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     nt_table_cell(table, "%.2g", best->error_impl);
     nt_table_cell(table, "%.2g%s", best->error_prec, unit->over_error ? " !" : "");
     nt_table_line(table, "    trial %lld: %s", (long long)best->id, nt_str_text(&params));
+    if (!isnan(unit->objective))
+        nt_table_line(table, "    objective %s: %.6g", result->objective, unit->objective);
     print_counters(table, unit);
     if (unit->tied > 0)
         nt_table_line(table, "    %d more %s not distinguishable from it", unit->tied, unit->tied > 1 ? "are" : "is");
@@ -210,6 +212,8 @@ static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *un
         json_object_set_new(best, "roof_pct", nt_json_real(speed.roof_pct));
         json_object_set_new(best, "images_per_s", nt_json_real(speed.images_per_s));
         json_object_set_new(best, "launches_per_s", nt_json_real(speed.launches_per_s));
+        if (!isnan(unit->objective))
+            json_object_set_new(best, "objective", nt_json_real(unit->objective));
         json_object_set_new(best, "tied", json_integer(unit->tied));
         json_object_set_new(best, "occupancy_pct", nt_json_real(unit->occupancy_pct));
         json_object_set_new(best, "dram_read_bytes", nt_json_real(unit->dram_read_bytes));

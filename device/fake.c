@@ -22,6 +22,7 @@ struct nt_device {
     nt_device_info info;
     nt_fake_fault last; /* what the last run planted for comparisons and samples */
     size_t used_bytes;
+    double sampled_ns; /* period of what was sampled last */
 };
 
 struct nt_module {
@@ -251,6 +252,7 @@ static nt_status sample(nt_device *device, const nt_sample_request *request, nt_
     static const double wobble[] = {0, 0.4, -0.6, 0.2, -0.2, 0.8, -0.4, 0.6, -1, 1, -0.8};
     double period = nt_fake_time_ns(artefact_of(request->module), request->plan);
     (void)err;
+    device->sampled_ns = period;
     for (size_t i = 0; i < request->count; i++) {
         size_t at = *request->position % (sizeof wobble / sizeof wobble[0]);
         request->out_ns[i] = device->last == NT_FAKE_LIE ? -period : period * (1 + 0.001 * wobble[at]);
@@ -291,8 +293,11 @@ static void conditions_begin(nt_device *device)
 
 static void conditions_end(nt_device *device, nt_conditions *out)
 {
-    (void)device;
+    const char *most_mw = getenv("NNTUNE_FAKE_POWER_MW");
+    double speed = NT_FAKE_BEST_NS / device->sampled_ns;
     *out = (nt_conditions){1000, 40, NAN, NAN, NT_UNKNOWN};
+    if (most_mw != NULL && device->sampled_ns > 0)
+        out->power_mw = strtod(most_mw, NULL) * (0.01 + speed * speed * speed);
 }
 
 const nt_device_ops nt_device_fake_ops = {

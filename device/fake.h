@@ -5,6 +5,7 @@
  * Environment:
  *   NNTUNE_FAKE_COMPILE_MS  how long a compile takes
  *   NNTUNE_FAKE_LOG         file that gets one line for each module load: its options and the process id
+ *   NNTUNE_FAKE_POWER_MW    power of the fastest; slower ones draw less, by the cube of their speed. Unset: unknown
  *   NNTUNE_FAKE_STATE       file with the count of runs, which thus survives a restart of the worker
  *   NNTUNE_FAKE_FAULT       list of fault@n, n being that count (the first run is 1):
  *     crash   the process dies of SIGSEGV          hang    run() never returns

@@ -124,7 +124,7 @@ static bool settled(const nt_interval *time, const nt_measure_options *options, 
 static nt_status sample_until_settled(const nt_target *target, const nt_measure_options *options, int64_t launches,
                                       collection *all, nt_measurement *out, nt_error *err)
 {
-    double end = nt_now_s() + options->cap_s;
+    double begin = nt_now_s(), least = begin + options->least_s, end = fmax(begin + options->cap_s, least);
     size_t batch = FIRST_SAMPLES;
     for (;;) {
         nt_status status = collect(all, target, launches, batch, err);
@@ -133,7 +133,8 @@ static nt_status sample_until_settled(const nt_target *target, const nt_measure_
         size_t allowed = (size_t)(retake_share * (double)(all->count + out->retaken));
         out->retaken += drop_throttled(all, allowed > out->retaken ? allowed - out->retaken : 0);
         out->time = nt_median_interval(all->ns, all->count, confidence);
-        bool enough = all->count >= FIRST_SAMPLES && settled(&out->time, options, &out->converged);
+        bool enough =
+            all->count >= FIRST_SAMPLES && settled(&out->time, options, &out->converged) && nt_now_s() >= least;
         bool spent = all->count >= FIRST_SAMPLES && (nt_now_s() >= end || all->count >= MOST_SAMPLES);
         if (enough || spent)
             return NT_OK;

@@ -13,6 +13,7 @@
 typedef struct nt_measure_options {
     double sample_ns;       /* length of a bracket: 200,000 */
     double ci_rel;          /* wanted half-width of the interval over the median: 0.005 */
+    double least_s;         /* sampling goes on for so long whatever the interval says, for sensors that are slow: 0 */
     double cap_s;           /* time allowed for all samples */
     double abandon_over_ns; /* a probe above it ends the trial; INFINITY: never */
     double settle_over_ns;  /* an interval wholly above it ends the trial after six samples; INFINITY: never */

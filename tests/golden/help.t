@@ -68,6 +68,10 @@ $ nntune sweep --help
 |                             'tile_m * tile_n >= 4096'
 |       --strategy NAME       auto, random, exhaustive, surrogate, local,
 |                             annealing, genetic, evolution, swarm (default auto)
+|       --objective WHAT      time, energy, edp (energy times time), or an
+|                             expression over time_ns, energy_mj, power_mw,
+|                             registers, .. to make small; max:EXPR to make large
+|                             (default time)
 |       --warm-start DB|auto  begin with what earlier runs of the layer found, on
 |                             other problems or devices: a database, or auto for
 |                             the one of --db
