@@ -5,7 +5,7 @@ COUNTERS_O     := $(COUNTERS_C:%.c=$(BUILD)/%.o)
 COUNTERS_JUDGE := $(BUILD)/counters-judge
 PARTS          ?=
 
-.PHONY: check-counters counters-bundle
+.PHONY: check-counters
 $(COUNTERS_JUDGE): $(COUNTERS_O) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -o $@ $(COUNTERS_O) $(LIB) $(LDLIBS)
@@ -16,10 +16,5 @@ check-counters: $(BIN) $(COUNTERS_JUDGE)
 	@mkdir -p $(BUILD)/counters
 	@NNTUNE=$(abspath $(BIN)) JUDGE=$(abspath $(COUNTERS_JUDGE)) sh tests/gpu_counters/check.sh $(BUILD)/counters $(PARTS)
 
-# For a GPU machine without a compiler: libraries that it may lack are linked in.
-counters-bundle: $(BIN) $(COUNTERS_JUDGE)
-	@mkdir -p '$(GPU_BUNDLE)'
-	$(Q)for part in nntune:$(BUILD)/cli/main.o counters-judge:"$(COUNTERS_O)"; do \
-	    $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)'/$${part%%:*} $${part#*:} $(LIB) \
-	        -Wl,-Bstatic -lsqlite3 -ljansson -lz -Wl,-Bdynamic -lm -ldl -lpthread || exit 1; done
-	@cp tests/gpu_counters/check.sh '$(GPU_BUNDLE)'/check-counters.sh
+# The bundle for a GPU machine without a compiler is made by gpu.mk.
+gpu-bundle: $(COUNTERS_JUDGE)

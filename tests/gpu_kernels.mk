@@ -19,8 +19,7 @@ check-gpu-sanitizer: $(BIN)
 
 gpu-kernels-bundle: $(BIN)
 	@mkdir -p '$(GPU_BUNDLE)'
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) \
-	    -Wl,-Bstatic -lsqlite3 -ljansson -lz -Wl,-Bdynamic -lm -ldl -lpthread $(if $(CURSES_H),-lncursesw -ltinfo)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) $(BUNDLE_LIBS)
 	@rm -rf '$(GPU_BUNDLE)/gpu_kernels' && mkdir '$(GPU_BUNDLE)/gpu_kernels'
 	@cp tests/gpu_kernels/judge.py tests/gpu_kernels/grid.tsv '$(GPU_BUNDLE)/gpu_kernels'
 	@echo "there: NNTUNE=$(GPU_BUNDLE)/nntune python3 $(GPU_BUNDLE)/gpu_kernels/judge.py verify OUT"

@@ -8,8 +8,7 @@ check-gpu-spec: $(BIN)
 
 gpu-spec-bundle: $(BIN)
 	@mkdir -p '$(GPU_BUNDLE)'
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) \
-	    -Wl,-Bstatic -lsqlite3 -ljansson -lz -Wl,-Bdynamic -lm -ldl -lpthread $(if $(CURSES_H),-lncursesw -ltinfo)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) $(BUNDLE_LIBS)
 	@rm -rf '$(GPU_BUNDLE)/gpu_spec' && cp -r tests/gpu_spec '$(GPU_BUNDLE)/gpu_spec'
 	@sh tests/gpu_spec/prepare.sh '$(GPU_BUNDLE)/gpu_spec' || echo "without Kernel Tuner's sample: PyPI is out of reach"
 	@echo "there: NNTUNE=$(GPU_BUNDLE)/nntune sh $(GPU_BUNDLE)/gpu_spec/check.sh OUT"

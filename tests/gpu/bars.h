@@ -11,6 +11,7 @@ void judge_bar_ties(judge *j);
 void judge_bar_faults(judge *j);
 void judge_bar_odd(judge *j);
 void judge_bar_occupancy(judge *j);
+void judge_bar_halves(judge *j);
 
 /* One of the processes that bar_time.c compares: measures the trials (ids separated by commas) of OUT/time.db and
  * prints a line for each. With `records` it times them under CUPTI and prints the records' durations too. */

@@ -26,7 +26,8 @@ typedef struct judge {
 
 typedef struct judge_bar {
     const char *name, *summary;
-    void (*run)(judge *j);
+    void (*run)(judge *j); /* NULL: another program judges it and leaves its figures in OUT */
+    bool apart;            /* not part of check.sh's whole run: told of where it was judged */
 } judge_bar;
 
 extern const judge_bar judge_bars[];

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+import figures as kept
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIELDS = ["busy_pct", "sm_active_pct", "occupancy_pct", "tensor_pct", "dram_pct", "dram_read_pct", "dram_write_pct",
           "dram_read_bytes_per_s", "sm_clock_mhz", "power_mw"]
@@ -111,7 +113,6 @@ def watch(nntune, source, seconds, folder):
 
 def judge(args, kind, folder):
     """Windows in a row: rest, source, rest, source, ..., rest."""
-    short = 0
     load = Load(kind, folder)
     rests, watched = [rest(args.rest)], []
     dmon()
@@ -123,11 +124,15 @@ def judge(args, kind, folder):
         rate = load.rate(begin, end)
         loss = 100 * (1 - rate / statistics.mean(around))
         rate_hz = len(frames) / max(frames[-1]["time_unix_s"] - frames[0]["time_unix_s"], 1e-9) if len(frames) > 1 else 0
-        good = loss < MOST_LOSS_PCT and core_pct < MOST_CORE_PCT and code == 0 and len(frames) > 8 * args.seconds
-        short += not good
-        print(f"  {kind} {source}: load {around[0]:.3f} {rate:.3f} {around[1]:.3f} launches/s, loss {loss:.2f} % "
-              f"(bar {MOST_LOSS_PCT}); watcher {core_pct:.2f} % of a core (bar {MOST_CORE_PCT}), {len(frames)} frames at "
-              f"{rate_hz:.1f} Hz, ended in {took * 1e3:.0f} ms with {code}: {'holds' if good else 'SHORT'}")
+        sides = sorted(100 * (1 - rate / side) for side in around)
+        kept.judge("live", f"{kind} load watched by {source}: what it loses", "%", loss, sides, "<=", MOST_LOSS_PCT)
+        kept.judge("live", f"{kind} load watched by {source}: our share of one core", "%", core_pct, None, "<=",
+                   MOST_CORE_PCT)
+        kept.judge("live", f"{kind} load watched by {source}: frames over those due", "", len(frames) / (10 * args.seconds),
+                   None, ">=", 0.8)
+        kept.judge("live", f"{kind} load watched by {source}: exit code", "", code, None, "==", 0)
+        print(f"      load {around[0]:.3f} {rate:.3f} {around[1]:.3f} launches/s; {rate_hz:.1f} frames/s, ended in "
+              f"{took * 1e3:.0f} ms")
         if said:
             print("      said: " + said[-500:])
         if frames:
@@ -137,7 +142,6 @@ def judge(args, kind, folder):
             print(f"      frames with values {known}, overflows {frames[-1]['lost']}, median age "
                   f"{statistics.median(lags) if lags else float('nan'):.2f} s")
     load.stop()
-    return short
 
 
 def judge_sweep(args, folder):
@@ -154,14 +158,13 @@ def judge_sweep(args, folder):
     later = [frame["time_unix_s"] for frame in frames if frame["source"] != "pm"]
     gave_way = min(later) - begin if later else float("nan")
     again = frames and frames[-1]["source"] == "pm"
-    good = sweep.returncode == 0 and gave_way < 1.5 and again
-    print(f"  sweep of {end - begin:.1f} s beside pm: exit {sweep.returncode}, first frame from another source after "
-          f"{gave_way:.2f} s (start of the sweep's process included), pm again at the end {bool(again)}: "
-          f"{'holds' if good else 'SHORT'}")
+    kept.judge("live", "sweep beside pm: exit code", "", sweep.returncode, None, "==", 0)
+    kept.judge("live", "sweep beside pm: until the counters are let go, its start included", "s", gave_way, None, "<=", 1.5)
+    kept.judge("live", "sweep beside pm: pm again at the end", "", int(bool(again)), None, "==", 1)
+    print(f"      the sweep took {end - begin:.1f} s")
     print("      said: " + said[-700:])
     if sweep.returncode != 0:
         print(sweep.stderr[-700:])
-    return not good
 
 
 def main():
@@ -173,15 +176,13 @@ def main():
     parser.add_argument("--loads", type=lambda text: text.split(","), default=["dram", "gemm"])
     parser.add_argument("--sweep", action="store_true")
     args = parser.parse_args()
-    short = 0
     with tempfile.TemporaryDirectory() as folder:
         for kind in args.loads:
             if kind:
-                short += judge(args, kind, folder)
+                judge(args, kind, folder)
         if args.sweep:
-            short += judge_sweep(args, folder)
-    print("live: holds" if short == 0 else f"live: {short} SHORT")
-    return 1 if short else 0
+            judge_sweep(args, folder)
+    return 1 if kept.short else 0
 
 
 sys.exit(main())

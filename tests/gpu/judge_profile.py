@@ -3,7 +3,7 @@
 Kernels in the range `steady` must be as many as PyTorch's own profiler counts, their GPU time within 3 % of its sum; start-up
 at most 1.5 s longer than unprofiled, steady wall time at most 10 % longer at batch 8 and 3 % at batch 128 (medians of
 alternating runs); and killed in the middle, with its command, the database is sound and holds what was flushed.
-Usage: judge_profile.py NNTUNE [--repeats 5] [--batches 8,128] [--parts wall,torch,kill] [--keep FOLDER]"""
+Usage: judge_profile.py NNTUNE [--repeats 5] [--batches 8,128] [--parts wall,torch,kill,chosen] [--keep FOLDER]"""
 import argparse
 import json
 import os
@@ -15,15 +15,15 @@ import sys
 import tempfile
 import time
 
+import figures as kept
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOAD = [sys.executable, os.path.join(HERE, "profile_load.py")]
 MOST_STARTUP_S, MOST_GPU_PCT, MOST_WALL_PCT = 1.5, 3.0, {8: 10.0, 128: 3.0}
-results = []
 
 
-def verdict(good, text):
-    results.append(good)
-    print(f"{'ok    ' if good else 'SHORT '} {text}", flush=True)
+def verdict(figure, unit, value, sign, limit, interval=None):
+    kept.judge("profile", figure, unit, value, interval, sign, limit)
 
 
 def run(command, output):
@@ -60,10 +60,10 @@ def compare(nntune, folder, batch, repeats):
         print(f"   {name}: start-up {[round(f['startup_s'], 2) for f in side]}, steady "
               f"{[round(s, 4) for f in side for s in f['steady_s']]} s")
     print(f"batch {batch}: whole program {whole[0]:.2f} s, recorded and summed up {whole[1]:.2f} s")
-    verdict(startup[1] - startup[0] <= MOST_STARTUP_S,
-            f"batch {batch}: start-up {startup[0]:.2f} s, {startup[1] - startup[0]:+.2f} s recorded "
-            f"(at most {MOST_STARTUP_S})")
-    verdict(more <= bar, f"batch {batch}: steady wall time {more:+.2f} % by {len(pairs)} pairs (at most {bar})")
+    verdict(f"batch {batch}: start-up, how much longer recorded", "s", startup[1] - startup[0], "<=", MOST_STARTUP_S,
+            kept.spread([o["startup_s"] - p["startup_s"] for p, o in zip(plain, ours)]))
+    verdict(f"batch {batch}: steady wall time, how much longer recorded, {len(pairs)} pairs", "%", more, "<=", bar,
+            kept.spread([100 * (pair - 1) for pair in pairs]))
     if max(alone) > (1 + bar / 100) * min(alone):
         print(f"   unrecorded runs differ by {100 * (max(alone) / min(alone) - 1):.0f} % among themselves: this machine "
               "needs more --repeats for a verdict")
@@ -75,15 +75,14 @@ def against_torch(document, folder, batch):
     rows = {row["range"]: row for row in document["ranges"]}
     steady, iteration = rows["steady"], rows["iteration"]
     off = 100 * (steady["total_ns"] / theirs["gpu_ns"] - 1)
-    verdict(steady["kernels"] == theirs["kernels"],
-            f"batch {batch}: {steady['kernels']} kernels in the range, PyTorch's profiler has {theirs['kernels']}")
-    verdict(abs(off) <= MOST_GPU_PCT, f"batch {batch}: GPU time {steady['total_ns'] / 1e6:.3f} ms, PyTorch "
-            f"{theirs['gpu_ns'] / 1e6:.3f} ms, {off:+.2f} % (within {MOST_GPU_PCT})")
-    verdict(iteration["calls"] == 100 and iteration["kernels"] == steady["kernels"] and document["unplaced"] == 0,
-            f"batch {batch}: {iteration['calls']} iterations with {iteration['kernels']} kernels, "
-            f"{document['unplaced']} without their launch")
-    verdict(document["dropped"] == 0 and document["lost_bytes"] == 0 and document["processes"][0]["ended"],
-            f"batch {batch}: {document['dropped']} records dropped, {document['lost_bytes']} bytes lost, whole to the end")
+    verdict(f"batch {batch}: kernels in the range, over PyTorch's own count", "", steady["kernels"] / theirs["kernels"], "==",
+            1)
+    verdict(f"batch {batch}: GPU time off PyTorch's, either way", "%", abs(off), "<=", MOST_GPU_PCT)
+    verdict(f"batch {batch}: iterations found", "", iteration["calls"], "==", 100)
+    verdict(f"batch {batch}: kernels outside of iterations", "", steady["kernels"] - iteration["kernels"], "==", 0)
+    verdict(f"batch {batch}: work without its launch, records dropped, bytes lost", "",
+            document["unplaced"] + document["dropped"] + document["lost_bytes"], "==", 0)
+    verdict(f"batch {batch}: whole to the end", "", int(document["processes"][0]["ended"]), "==", 1)
     print(f"   first iteration {iteration['first_ns'] / 1e6:.3f} ms, later {iteration['steady_ns'] / 1e6:.3f} ms; idle "
           f"{document['idle_pct']:.1f} %, copies {document['copy_pct']:.2f} %, peak memory "
           f"{(document['memory_peak_bytes'] or 0) / 2**20:.0f} MiB, {len(document['kernels'])} names")
@@ -106,8 +105,38 @@ def killed(nntune, folder):
     with sqlite3.connect(path) as database:
         sound = database.execute("pragma integrity_check").fetchone()[0]
         placed = database.execute("select count(*) from profile_work where \"range\" is not null").fetchone()[0]
-    verdict(sound == "ok" and count(path) >= kernels >= 2000,
-            f"killed: integrity {sound}, {count(path)} kernels are there of {kernels} seen before, {placed} in ranges")
+    verdict("killed: the database is sound", "", int(sound == "ok"), "==", 1)
+    verdict("killed: kernels that were there before and are not now", "", max(0, kernels - count(path)), "==", 0)
+    verdict("killed: kernels that are there", "", count(path), ">=", 2000)
+    kept.tell("profile", "killed: of them in ranges", "", placed)
+
+
+def chosen(nntune, folder):
+    """Counters of the convolutions and products of batch 8: every one plausible, and the recording as without them."""
+    plain, done = run([nntune, "profile", "--json", "--db", f"{folder}/t.db", "--"] + LOAD + ["8"], "stderr")
+    without = json.loads(done.stdout)
+    _, done = run([nntune, "profile", "--json", "--counters", "gemm|conv|xmma|cudnn|cutlass", "--launches", "3", "--db",
+                   f"{folder}/t.db", "--"] + LOAD + ["8"], "stderr")
+    print(done.stderr[-500:])
+    document = json.loads(done.stdout)
+    counts = document["counters"]
+    limit = {row["kernel"]: row["occupancy_limit_pct"] for row in document["kernels"]}
+    rows = [row for row in counts["kernels"] if row["name"] == "occupancy_pct"]
+    above = [row["kernel"] for row in rows if row["most"] is None or row["most"] > (limit.get(row["kernel"]) or 100) + 2]
+    bytes_read = [row["median"] for row in counts["kernels"] if row["name"] == "dram_read_bytes"]
+    judged = lambda *rest: kept.judge("chosen", *rest)
+    judged("launches counted", "", counts["launches"], None, ">=", 20)
+    judged("passes of the usual set", "", counts["passes"], None, "==", 1)
+    judged("kernels with counters", "", len(rows), None, ">=", 5)
+    judged("of them with an occupancy unknown or above their limit", "", len(above), None, "<=", 0)
+    judged("of them with DRAM bytes unknown", "", sum(b is None for b in bytes_read), None, "<=", 0)
+    judged("launches counted in vain", "", counts["disturbed"], None, "<=", 0)
+    judged("kernel calls recorded, over those without counting", "", document["kernel_calls"] / without["kernel_calls"],
+           None, "==", 1)
+    counted_ms = sum(row["median"] for row in counts["kernels"] if row["name"] == "counter_time_ns") / 1e6
+    recorded = {row["kernel"]: row["median_ns"] for row in without["kernels"]}
+    recorded_ms = sum(recorded.get(row["kernel"], 0) for row in rows) / 1e6
+    kept.tell("chosen", "durations under the counters over recorded ones", "", counted_ms / recorded_ms if recorded_ms else None)
 
 
 def count(path):
@@ -130,13 +159,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = options.keep or folder
         run(LOAD + ["1"], "stdout")  # whose files come from the disk
-        for batch in map(int, options.batches.split(",")):
+        if "chosen" in options.parts:
+            chosen(nntune, folder)
+        for batch in map(int, options.batches.split(",")) if "wall" in options.parts else []:
             document = compare(nntune, folder, batch, options.repeats)
             if "torch" in options.parts:
                 against_torch(document, folder, batch)
         if "kill" in options.parts:
             killed(nntune, folder)
-    sys.exit(0 if all(results) else 1)
+    sys.exit(1 if kept.short else 0)
 
 
 main()

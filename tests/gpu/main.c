@@ -10,13 +10,21 @@
 #include "tests/gpu/bars.h"
 
 const judge_bar judge_bars[] = {
-    {"rate", "compile pool, cold and warm sweeps", judge_bar_rate},
-    {"speed", "the kernels' speed, and every ok trial on fresh inputs", judge_bar_speed},
-    {"time", "repeatability and CUPTI's records", judge_bar_time},
-    {"ties", "one kernel entered twice", judge_bar_ties},
-    {"faults", "faults planted in a sweep", judge_bar_faults},
-    {"odd", "odd shapes in every precision", judge_bar_odd},
-    {"occupancy", "the occupancy model against the driver", judge_bar_occupancy},
+    {"rate", "compile pool, cold and warm sweeps", judge_bar_rate, false},
+    {"speed", "the kernels' speed, and every ok trial on fresh inputs", judge_bar_speed, false},
+    {"time", "repeatability and CUPTI's records", judge_bar_time, false},
+    {"ties", "one kernel entered twice", judge_bar_ties, false},
+    {"faults", "faults planted in a sweep", judge_bar_faults, false},
+    {"odd", "odd shapes in every precision", judge_bar_odd, false},
+    {"occupancy", "the occupancy model against the driver", judge_bar_occupancy, false},
+    {"halves", "times with counters taken in between, and without", judge_bar_halves, true},
+    {"t1", "what the one-pass set costs for 500 configurations", NULL, true},
+    {"ncu", "values of counters beside ncu's", NULL, true},
+    {"slope", "what twelve metrics cost, beside ncu", NULL, true},
+    {"advice", "each rule of advice on a kernel with the fault and one without", NULL, true},
+    {"profile", "nntune profile on a PyTorch program", NULL, true},
+    {"chosen", "nntune profile --counters on a PyTorch program", NULL, true},
+    {"live", "what nntune top costs a load and itself", NULL, true},
 };
 const int judge_bar_count = sizeof judge_bars / sizeof judge_bars[0];
 
@@ -25,7 +33,8 @@ static int usage(void)
     fputs("usage: judge BAR|report --nntune FILE --out FOLDER [--quick] [--commit HASH] [--explanations FILE]\nbars:",
           stderr);
     for (int i = 0; i < judge_bar_count; i++)
-        fprintf(stderr, " %s", judge_bars[i].name);
+        if (judge_bars[i].run != NULL)
+            fprintf(stderr, " %s", judge_bars[i].name);
     fputc('\n', stderr);
     return 2;
 }
@@ -96,7 +105,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "time-child") == 0)
         return judge_time_child(&j, option(argc, argv, "--trials", ""), flag(argc, argv, "--records"));
     for (int i = 0; i < judge_bar_count; i++)
-        if (strcmp(judge_bars[i].name, argv[1]) == 0)
+        if (strcmp(judge_bars[i].name, argv[1]) == 0 && judge_bars[i].run != NULL)
             return run_bar(&j, &judge_bars[i]);
     return usage();
 }

@@ -69,14 +69,15 @@ static void keep_line(void *context, char *line)
 }
 
 /* "<commit> <date> <time>", as check.sh left it. */
-static void print_judged(const judge *j, FILE *to, const char *bar)
+static void print_judged(const judge *j, FILE *to, const judge_bar *bar)
 {
     char name[64], text[128] = "";
-    snprintf(name, sizeof name, "%s.done", bar);
+    snprintf(name, sizeof name, "%s.done", bar->name);
     char *path = judge_path(j, name);
     each_line(path, keep_line, text);
     free(path);
-    fprintf(to, "| bar %s judged at | %s |\n", bar, text[0] != '\0' ? text : "never");
+    if (text[0] != '\0' || !bar->apart)
+        fprintf(to, "| bar %s judged at | %s |\n", bar->name, text[0] != '\0' ? text : "never");
 }
 
 static void print_place(judge *j, FILE *to, const char *commit)
@@ -89,14 +90,15 @@ static void print_place(judge *j, FILE *to, const char *commit)
             "# Results of the GPU check\n\nWritten by tests/gpu/check.sh; not edited by hand.%s\n\n| | |\n|---|---|\n",
             j->quick ? " A shortened run: its verdicts mean nothing." : "");
     fprintf(to, "| commit | %s |\n| written | %s |\n", commit, date);
-    for (size_t i = 0; i < DATABASES; i++) {
-        if (!is_there(j, databases[i]))
+    static const char *const tell[] = {"speed.db", "rate.db", "time.db", "halves0.db"};
+    for (size_t i = 0; i < sizeof tell / sizeof tell[0]; i++) {
+        if (!is_there(j, tell[i]))
             continue;
-        judge_rows(j, databases[i], "select device, arch, driver, compiler from trials limit 1", print_device, to);
+        judge_rows(j, tell[i], "select device, arch, driver, compiler from trials limit 1", print_device, to);
         break;
     }
     for (int i = 0; i < judge_bar_count; i++)
-        print_judged(j, to, judge_bars[i].name);
+        print_judged(j, to, &judge_bars[i]);
     char *digests = judge_path(j, "digests");
     each_line(digests, print_digest, to);
     free(digests);

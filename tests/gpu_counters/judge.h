@@ -45,7 +45,15 @@ bool bench_launch_plain(bench *b, const nt_target *targets, size_t count);
 
 int judge_worker(int argc, char **argv);  /* worker.c: 500 configurations through the counter worker */
 int judge_compare(int argc, char **argv); /* compare.c: our values against ncu's */
+int judge_slope(int argc, char **argv);   /* bar.c: cost of a launch from a file of lines "ours|ncu N launches MS ms" */
+int judge_advice(int argc, char **argv);  /* advice.c: each rule on a kernel with the fault and on its repaired twin */
 
 int judge_fail(const char *doing, const nt_error *err);
+
+/* ---- bar.c: a figure with its bar, printed and kept in the file that JUDGE_FIGURES names ---- */
+
+/* sign: "<=", ">=", "==". True when it holds; an unknown value never does. */
+bool judge_bar(const char *bar, const char *name, const char *unit, double value, const char *sign, double limit);
+void judge_tell_of(const char *bar, const char *name, const char *unit, double value);
 
 #endif

@@ -3,7 +3,9 @@
  *   judge count N.. | launch N twelve metrics of N launches of a small kernel, by us | launched only, for ncu
  *   judge counted | plain      values of known kernels as lines on stdout | launched only, in the same order, for ncu
  *   judge compare OURS NCU.csv the two against each other, with the bars; exit 1 when one is missed
- *   judge zeroing              what CUPTI makes of a plan whose first stage zeroes memory */
+ *   judge zeroing              what CUPTI makes of a plan whose first stage zeroes memory
+ *   judge slope FILE           the cost of a launch, ours and ncu's
+ *   judge advice               each rule of advice on a kernel with the fault and on its repaired twin */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,14 +218,16 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(int argc, char **argv);
     } parts[] = {
-        {"worker", judge_worker}, {"count", count},     {"launch", launch},         {"plain", plain},
-        {"counted", counted},     {"zeroing", zeroing}, {"compare", judge_compare}, {"steps", steps},
+        {"worker", judge_worker}, {"count", count},         {"launch", launch},         {"plain", plain},
+        {"counted", counted},     {"zeroing", zeroing},     {"compare", judge_compare}, {"steps", steps},
+        {"slope", judge_slope},   {"advice", judge_advice},
     };
     for (size_t i = 0; argc >= 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(parts[i].name, argv[1]) == 0)
             return parts[i].run(argc - 2, argv + 2);
     fprintf(stderr,
-            "usage: %s worker NNTUNE N | count N.. | launch N | counted | plain | compare OURS NCU.csv | zeroing\n",
+            "usage: %s worker NNTUNE N | count N.. | launch N | counted | plain | compare OURS NCU.csv | zeroing | "
+            "slope FILE | advice\n",
             argv[0]);
     return 2;
 }

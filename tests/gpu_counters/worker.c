@@ -200,14 +200,17 @@ static int measure(field *f)
            t.most_pct, t.above_limit, t.unknown);
     printf("of it: loading %.0f ms, counting %.0f ms; the kernels themselves %.0f ms a round\n", t.load_ms, t.count_ms,
            t.kernel_ms);
-    printf("BAR each: %.3f ms (at most 2)  %s\n", each, each <= 2 ? "met" : "MISSED");
-    printf("BAR once a run: %.0f ms (at most 1000)  %s\n", once, once <= 1000 ? "met" : "MISSED");
+    bool good = judge_bar("t1", "configurations with counters", "", (double)t.ok, ">=", (double)f->count);
+    good = judge_bar("t1", "of them with an occupancy or DRAM bytes unknown", "", (double)t.unknown, "<=", 0) && good;
+    judge_tell_of("t1", "occupancies above the model's limit by more than a point", "", (double)t.above_limit);
+    good = judge_bar("t1", "each configuration", "ms", each, "<=", 2) && good;
+    good = judge_bar("t1", "once a run", "ms", once, "<=", 1000) && good;
     json_decref(opened);
     json_decref(problem);
     json_decref(one);
     json_decref(two);
     nt_child_kill(&child);
-    return each <= 2 && once <= 1000 && t.ok == f->count && t.unknown == 0 ? 0 : 1;
+    return good ? 0 : 1;
 }
 
 int judge_worker(int argc, char **argv)
