@@ -33,6 +33,20 @@
     X(conv3x3_cuda_gemm3) \
     X(conv3x3_cuda_cudnn) \
     X(conv3x3_cuda_fault) \
+    X(conv1x1_cuda_gemm) \
+    X(conv1x1_cuda_gemm3) \
+    X(conv1x1_cuda_cudnn) \
+    X(conv1x1_cuda_cublaslt) \
+    X(conv7x7_cuda_gemm) \
+    X(conv7x7_cuda_gemm3) \
+    X(conv7x7_cuda_cudnn) \
+    X(dwconv3x3_cuda_cudnn) \
+    X(fc_cuda_gemm) \
+    X(fc_cuda_gemm3) \
+    X(fc_cuda_cublaslt) \
+    X(conv_bn_relu_cuda_gemm) \
+    X(conv_bn_relu_cuda_gemm3) \
+    X(conv_bn_relu_cuda_shift) \
     X(conv3x3_fake) \
     X(relu_cpu_map) \
     X(relu_cuda_map) \

@@ -70,7 +70,7 @@ static void winograd(const nt_problem *problem, const nt_conv *d, nt_stage *stag
 nt_status nt_conv_reference_cuda_plan(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err)
 {
     nt_conv d = nt_conv_of(problem);
-    bool is_winograd = bound == NT_BOUND_WINOGRAD_F2;
+    bool is_winograd = bound == NT_BOUND_WINOGRAD_F2 && d.stride == 1; /* with strides there are no transforms */
     const char *refusal = nt_conv_cuda_refuses(problem);
     if (refusal == NULL && blocks_of(d.k, is_winograd ? SIDE : SIDE * BLOCKED) > MAX_GRID_Y)
         refusal = "output channels must be at most 1048560";

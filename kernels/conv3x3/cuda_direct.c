@@ -10,9 +10,13 @@ extern const char nt_embed_common_prelude_cuh[];
 extern const char nt_embed_conv3x3_direct_cu[];
 
 static const nt_param params[] = {
-    {.name = "block_x", .help = "threads along memory: output channels in nhwc, pixels in nchw",
-     .NT_INTS(8, 16, 32), .dflt = 0},
-    {.name = "block_y", .help = "threads across: pixels in nhwc, output channels in nchw", .NT_INTS(4, 8, 16, 32),
+    {.name = "block_x",
+     .help = "threads along memory: output channels in nhwc, pixels in nchw",
+     .NT_INTS(8, 16, 32),
+     .dflt = 0},
+    {.name = "block_y",
+     .help = "threads across: pixels in nhwc, output channels in nchw",
+     .NT_INTS(4, 8, 16, 32),
      .dflt = 2},
     {.name = "tile_w", .help = "pixels a thread computes", .NT_INTS(1, 2, 4, 7, 8), .dflt = 2},
     {.name = "tile_k", .help = "output channels a thread computes", .NT_INTS(1, 2, 4, 8), .dflt = 3},
@@ -23,13 +27,16 @@ static const nt_param params[] = {
     {.name = "buffers", .help = "shared-memory buffers; two save a barrier a step", .NT_INTS(1, 2), .dflt = 1},
     {.name = "launch_bounds", .help = "tell the compiler the block size", .NT_INTS(0, 1), .dflt = 1, .is_bool = true},
     {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3, 4), .dflt = 3},
-    {.name = "group", .help = "pixel tiles walked before the next channel tile", .NT_INTS(1, 8, 64), .dflt = 0,
+    {.name = "group",
+     .help = "pixel tiles walked before the next channel tile",
+     .NT_INTS(1, 8, 64),
+     .dflt = 0,
      .use = NT_PARAM_LAUNCH},
 };
 
 #define THREADS "(block_x * block_y)"
 /* Expressions do not know the layout, so rows of the staged tiles are counted for the worse one. */
-#define STAGED_BYTES "(buffers * (block_x + block_y) * max(tile_w, tile_k) * (c_step + vec) * 4)"
+#define STAGED_BYTES   "(buffers * (block_x + block_y) * max(tile_w, tile_k) * (c_step + vec) * 4)"
 #define TILE_REGISTERS "(tile_w * tile_k + tile_w * vec + 20)"
 
 static const nt_constraint constraints[] = {

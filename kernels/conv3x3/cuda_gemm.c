@@ -9,5 +9,5 @@
 static const nt_constraint constraints[] = {NT__GEMM_CONSTRAINTS(PIXELS, "9", "1")};
 static const nt_constraint exact_constraints[] = {NT__GEMM_CONSTRAINTS(PIXELS, "9", "2")};
 
-NT__GEMM_ROW(nt_kernel_conv3x3_cuda_gemm, "conv3x3", constraints);
+NT__GEMM_ROW(nt_kernel_conv3x3_cuda_gemm, "conv3x3", NT__GEMM_ALL, constraints);
 NT__GEMM_EXACT_ROW(nt_kernel_conv3x3_cuda_gemm3, "conv3x3", exact_constraints);

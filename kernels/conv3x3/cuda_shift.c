@@ -97,6 +97,7 @@ static void options(const nt_problem *problem, const nt_config *config, nt_str *
     long long columns = value(config, "tile_n");
     nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DTRANSPOSED=0", columns, columns / 8,
                 nt__gemm_out_vector(problem, p.filters));
+    nt__gemm_finish_options(&p, out);
     nt_str_addf(out, " -DWIDTH=%lld -DRESIDENT_TILES=%lld", (long long)p.width,
                 value(config, "resident") ? 9 * (long long)channel_blocks(problem) : 0);
 }
@@ -161,32 +162,36 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     nt_stage_arg_map(stage, &pixels);
     nt_stage_arg_map(stage, &filters);
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0); /* where there is no bias, it is not read */
+    nt__gemm_finish_argument(&p, 0, stage);
     const int64_t sizes[] = {p.images, p.height, channel_blocks(problem), p.channels, p.filters, row_tiles,
                              n_tiles,  tiles};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         nt_stage_arg_i32(stage, sizes[i]);
+    nt__gemm_finish_prepare(&p, 0, out);
     return NT_OK;
 }
 
-const nt_kernel nt_kernel_conv3x3_cuda_shift = {
-    .name = "shift",
-    .summary = "nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)",
-    .layer = "conv3x3",
-    .device = NT_DEVICE_CUDA,
-    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,
-               nt_embed_gemm_pipe_cuh, nt_embed_gemm_store_cuh, nt_embed_conv3x3_shift_cu},
-    .precisions = NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16) | NT_BIT(NT_INT8) | NT_BIT(NT_FP8),
-    .layouts = NT_BIT(NT_NHWC),
-    .min_compute_capability = 90,
-    .arch_specific = true,
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .constraints = constraints,
-    .constraint_count = sizeof constraints / sizeof constraints[0],
-    .bound = NT_BOUND_DIRECT,
-    .additions = nt__product_additions,
-    .refuses = refuses,
-    .options = options,
-    .plan = plan,
-};
+#define ROW(NAME, LAYER, PRECISIONS)                                                                             \
+    const nt_kernel NAME = {                                                                                     \
+        .name = "shift",                                                                                         \
+        .summary = "nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)", \
+        .layer = (LAYER),                                                                                        \
+        .device = NT_DEVICE_CUDA,                                                                                \
+        .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,     \
+                   nt_embed_gemm_pipe_cuh, nt_embed_gemm_store_cuh, nt_embed_conv3x3_shift_cu},                  \
+        .precisions = (PRECISIONS),                                                                              \
+        .layouts = NT_BIT(NT_NHWC),                                                                              \
+        .min_compute_capability = 90,                                                                            \
+        .arch_specific = true,                                                                                   \
+        .params = params,                                                                                        \
+        .param_count = sizeof params / sizeof params[0],                                                         \
+        .constraints = constraints,                                                                              \
+        .constraint_count = sizeof constraints / sizeof constraints[0],                                          \
+        .bound = NT_BOUND_DIRECT,                                                                                \
+        .additions = nt__product_additions,                                                                      \
+        .refuses = refuses,                                                                                      \
+        .options = options,                                                                                      \
+        .plan = plan}
+
+ROW(nt_kernel_conv3x3_cuda_shift, "conv3x3", NT__GEMM_ALL);
+ROW(nt_kernel_conv_bn_relu_cuda_shift, "conv_bn_relu", NT__GEMM_FLOATS);

@@ -175,7 +175,8 @@ static void winograd_rows(operands *o, const float *in, double *out, int64_t beg
 void nt_conv3x3_reference(const nt_problem *problem, nt_bound bound, const float *in, const float *weight, double *out,
                           double *abs, int64_t begin, int64_t end)
 {
-    bool through = abs != NULL && bound == NT_BOUND_WINOGRAD_F2 && begin < end;
+    /* With strides there are no transforms to bound. */
+    bool through = abs != NULL && bound == NT_BOUND_WINOGRAD_F2 && begin < end && nt_conv_of(problem).stride == 1;
     nt_conv_reference(problem, bound, in, weight, out, through ? NULL : abs, begin, end);
     if (!through)
         return;

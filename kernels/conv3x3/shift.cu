@@ -144,7 +144,7 @@ NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], pipes *p, const task *t
         nt_wgmma_sum_ready(&sum[i / 4 / N_TILES][i / 4 % N_TILES][i % 4]);
 }
 
-NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *bias, int tile,
+NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *finish, int tile,
                           int group_row)
 {
     int m = tile / t->n_tiles, image = m / t->row_tiles, y0 = (m - image * t->row_tiles) * ROWS;
@@ -154,7 +154,7 @@ NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *
         int position = group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
         int row = position / PITCH, x = position - row * PITCH, y = y0 + row;
         bool exists = row < ROWS && x < WIDTH && y < t->height;
-        nt_store_row((nt_out *)out, bias, sum[i / 2], i % 2, exists,
+        nt_store_row((nt_out *)out, finish, sum[i / 2], i % 2, exists,
                      ((long long)(image * t->height + y) * WIDTH + x) * t->filters, tile % t->n_tiles * TILE_N, t->filters);
     }
 }
@@ -170,7 +170,7 @@ NT_INLINE void clear_guards(const pipes *p)
 }
 
 NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
-    nt_conv3x3_shift(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *bias, int images, int height,
+    nt_conv3x3_shift(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *finish, int images, int height,
                      int channel_blocks, int channels, int filters, int row_tiles, int n_tiles, int tiles)
 {
     NT_SHARED_TILES(shared);
@@ -207,6 +207,6 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
         int group_row = PINGPONG ? 0 : group * (M_TILES * 64);
         nt_sum sum[M_TILES][N_TILES][4];
         sum_tile(sum, &p, &t, turn, group_row);
-        store_tile(sum, &t, out, bias, tile, group_row);
+        store_tile(sum, &t, out, finish, tile, group_row);
     }
 }

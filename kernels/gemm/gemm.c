@@ -88,8 +88,15 @@ void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str
     long long columns = value(config, "tile_n");
     nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DIMAGES=%d", columns, columns / 8,
                 nt__gemm_out_vector(problem, p.filters), p.gathered);
+    nt__gemm_finish_options(&p, out);
     nt_str_addf(out, " -DSTRIDE=%lld -DBORDER=%lld -DFILTER_WIDTH=%lld", (long long)p.stride, (long long)p.border,
                 (long long)p.filter_size);
+}
+
+void nt__gemm_finish_options(const nt_product_shape *product, nt_str *out)
+{
+    if (product->batch_norm)
+        nt_str_addf(out, " -DSCALED=1 -DACTIVATION=%d", product->activation == NT_ACT_NONE ? 0 : product->activation);
 }
 
 /* ---- tensor maps ------------------------------------------------------------------------------------------------------- */
@@ -144,6 +151,35 @@ nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_sh
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
 
+/* Weights in two parts. */
+static size_t split_bytes(const nt_problem *problem, const nt_product_shape *p)
+{
+    return parts(problem) > 1 ? (size_t)(p->filters * p->taps * p->channels) * 2 * sizeof(float) : 0;
+}
+
+void nt__gemm_finish_argument(const nt_product_shape *product, size_t packed_bytes, nt_stage *stage)
+{
+    if (product->batch_norm)
+        nt_stage_arg_buffer(stage, NT_ROLE_PACKED, packed_bytes);
+    else
+        nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0); /* not read */
+}
+
+void nt__gemm_finish_prepare(const nt_product_shape *product, size_t packed_bytes, nt_plan *plan)
+{
+    enum { FINISH_THREADS = 128 };
+    if (!product->batch_norm)
+        return;
+    nt_stage *stage = &plan->prepare[plan->prepare_count++];
+    nt_stage_kernel(stage, "nt_prepare_finish", (uint32_t)ceil_div(product->filters, FINISH_THREADS), 1, 1,
+                    FINISH_THREADS, 1, 1);
+    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
+    nt_stage_arg_buffer(stage, NT_ROLE_PACKED, packed_bytes);
+    nt_stage_arg_i64(stage, product->filters * product->taps * product->channels);
+    nt_stage_arg_i32(stage, product->filters);
+    plan->packed_bytes = packed_bytes + (size_t)product->filters * 2 * sizeof(float);
+}
+
 typedef struct launch {
     int64_t m_tiles, n_tiles; /* in whole clusters */
     int64_t cluster, blocks, smem_bytes;
@@ -182,14 +218,13 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     nt_stage_arg_map(stage, &pixels);
     nt_stage_arg_map(stage, &filters);
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0); /* where there is no bias, it is not read */
+    nt__gemm_finish_argument(p, split_bytes(problem, p), stage);
     const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, p->taps * channel_blocks,
                              p->out_height, p->out_width, l->m_tiles,  l->n_tiles,     value(config, "band")};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         nt_stage_arg_i32(stage, sizes[i]);
 }
 
-/* Weights in two parts. */
 static void split_stage(int64_t count, nt_stage *stage)
 {
     enum { SPLIT_THREADS = 256 };
@@ -212,13 +247,11 @@ nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, cons
                        (long long)l.smem_bytes, (long long)device->smem_per_block_bytes);
     if (value(config, "persistent") && l.blocks < l.cluster)
         return nt_fail(err, NT_LAUNCH_FAILED, "a cluster of %lld blocks does not fit the device", (long long)l.cluster);
-    *out = (nt_plan){.stage_count = 1};
+    size_t packed_bytes = split_bytes(problem, &p);
+    *out = (nt_plan){.stage_count = 1, .packed_bytes = packed_bytes};
     product_stage(problem, &p, config, &l, &out->stage[0]);
-    if (parts(problem) > 1) {
-        int64_t count = p.filters * p.taps * p.channels;
-        out->packed_bytes = (size_t)count * 2 * sizeof(float);
-        out->prepare_count = 1;
-        split_stage(count, &out->prepare[0]);
-    }
+    if (packed_bytes > 0)
+        split_stage(p.filters * p.taps * p.channels, &out->prepare[out->prepare_count++]);
+    nt__gemm_finish_prepare(&p, packed_bytes, out);
     return NT_OK;
 }

@@ -202,7 +202,7 @@ NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], nt_pipe *p, int count, 
         nt_wgmma_sum_ready(&sum[i / 4 / N_TILES][i / 4 % N_TILES][i % 4]);
 }
 
-NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *bias, int m0, int n0,
+NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *finish, int m0, int n0,
                           int group_row)
 {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -210,9 +210,9 @@ NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *
     for (int i = 0; i < M_TILES * 2; i++) {
         int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
 #if TRANSPOSED
-        nt_store_column((nt_out *)out, bias, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
+        nt_store_column((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
 #else
-        nt_store_row((nt_out *)out, bias, sum[i / 2], i % 2, row < t->pixels, (long long)row * t->filters, n0,
+        nt_store_row((nt_out *)out, finish, sum[i / 2], i % 2, row < t->pixels, (long long)row * t->filters, n0,
                      t->filters);
 #endif
     }
@@ -257,7 +257,7 @@ NT_INLINE void add_parts(nt_sum sum[4], unsigned from)
 
 /* Puts this block's sums into its shared memory, whose tiles everybody here has read; when all blocks of the cluster have,
  * adds up and stores this block's share of the columns. */
-NT_INLINE void store_parts(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *bias, unsigned space,
+NT_INLINE void store_parts(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *finish, unsigned space,
                            int m0, int n0, int group_row, int part)
 {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -274,7 +274,7 @@ NT_INLINE void store_parts(nt_sum sum[M_TILES][N_TILES][4], const task *t, void 
             nt_sum all[4];
             int row = m0 + group_row + i * 64 + warp * 16 + lane / 4;
             add_parts(all, mine + (i * N_TILES + j) * (4 * GROUPS * 512));
-            nt_store_four((nt_out *)out, bias, all, row, n0 + 8 * j + 2 * (lane % 4), t->filters, t->pixels);
+            nt_store_four((nt_out *)out, finish, all, row, n0 + 8 * j + 2 * (lane % 4), t->filters, t->pixels);
         }
 }
 #endif
@@ -308,7 +308,7 @@ NT_INLINE void wait_for_all(void)
 }
 
 NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
-    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *bias, int pixels, int filters, int channels,
+    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *finish, int pixels, int filters, int channels,
             int channel_blocks, int steps, int out_height, int out_width, int m_tiles, int n_tiles, int band)
 {
     NT_SHARED_TILES(tiles);
@@ -341,10 +341,10 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
         nt_sum sum[M_TILES][N_TILES][4];
         sum_tile(sum, &p, count, turn, (unsigned)group_row);
 #if SPLIT_K > 1
-        store_parts(sum, &t, out, bias, base, m0, n0, group_row, part);
+        store_parts(sum, &t, out, finish, base, m0, n0, group_row, part);
         break; /* a cluster of parts has one tile */
 #else
-        store_tile(sum, &t, out, bias, m0, n0, group_row);
+        store_tile(sum, &t, out, finish, m0, n0, group_row);
 #endif
     }
 #if SPLIT_K > 1

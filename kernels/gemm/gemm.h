@@ -6,16 +6,19 @@
 #ifndef NT_GEMM_H
 #define NT_GEMM_H
 
+#include "kernels/conv/conv.h"
 #include "kernels/kernel.h"
 
 typedef struct nt_product_shape {
     int64_t images, height, width, channels, filters;
     int64_t filter_size, stride, border; /* the same in both directions */
     int64_t out_height, out_width, pixels, taps;
+    bool batch_norm; /* weights are followed by gamma, beta, mean and variance of each filter */
+    nt_activation activation;
     bool gathered; /* taps, strides or borders: pixels come from images; else they are rows of a matrix */
 } nt_product_shape;
 
-/* The product of a layer's problem. Layers are known by name: see the table in product.c. */
+/* The product of a convolution (conv/conv.h) without groups. */
 nt_product_shape nt__product_of(const nt_problem *problem);
 
 /* Products summed into one output, and the partial sums that split_k adds. */
@@ -32,6 +35,11 @@ nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, cons
 nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_shape *product, int64_t rows);
 /* Output elements that a lane may store at once: 8 of 16 bits make 16 bytes. */
 int nt__gemm_out_vector(const nt_problem *problem, int64_t filters);
+/* What becomes of sums (store.cuh): macros, the argument after the output, and the preparation that computes what it
+ * points at; `packed_bytes` of other packed weights come before. No preparation without batch norm. */
+void nt__gemm_finish_options(const nt_product_shape *product, nt_str *out);
+void nt__gemm_finish_argument(const nt_product_shape *product, size_t packed_bytes, nt_stage *stage);
+void nt__gemm_finish_prepare(const nt_product_shape *product, size_t packed_bytes, nt_plan *plan);
 
 enum { NT__GEMM_MAX_SPLIT = 16, NT__GEMM_PARAMS = 12 };
 extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
@@ -99,11 +107,14 @@ extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_
     .additions = nt__product_additions, .refuses = nt__gemm_refuses, .options = nt__gemm_options,               \
     .plan = nt__gemm_plan
 
-#define NT__GEMM_ROW(NAME, LAYER, CONSTRAINTS)                                                                \
+#define NT__GEMM_FLOATS (NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16))
+#define NT__GEMM_ALL    (NT__GEMM_FLOATS | NT_BIT(NT_INT8) | NT_BIT(NT_FP8))
+
+#define NT__GEMM_ROW(NAME, LAYER, PRECISIONS, CONSTRAINTS)                                                    \
     const nt_kernel NAME = {                                                                                  \
         .name = "gemm",                                                                                       \
         .summary = "matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)", \
-        .precisions = NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16) | NT_BIT(NT_INT8) | NT_BIT(NT_FP8), \
+        .precisions = (PRECISIONS),                                                                           \
         NT__GEMM_COMMON(LAYER, CONSTRAINTS)}
 
 #define NT__GEMM_EXACT_ROW(NAME, LAYER, CONSTRAINTS)                                                    \

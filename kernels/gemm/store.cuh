@@ -2,8 +2,8 @@
  * Comes after tensor_core.cuh.
  *
  * Macros: N_TILES, columns of a warp's tile over 8; OUT_VECTOR, output elements that may be stored at once (1, 2 or 8);
- * TRANSPOSED, rows of the tile are filters and columns are pixels; BIAS, a number is added to each filter's results;
- * ACTIVATION, 0 none, 1 relu, 2 relu6, 3 silu, 4 gelu. */
+ * TRANSPOSED, rows of the tile are filters and columns are pixels; SCALED, each filter's results are multiplied by
+ * finish[2 filter], and finish[2 filter + 1] is added; ACTIVATION, 0 none, 1 relu, 2 relu6, 3 silu, 4 gelu. */
 
 #if defined(NT_PRECISION_INT8)
 typedef int nt_out;
@@ -17,8 +17,8 @@ typedef float nt_out;
 #ifndef OUT_16
 #define OUT_16 0
 #endif
-#ifndef BIAS
-#define BIAS 0
+#ifndef SCALED
+#define SCALED 0
 #endif
 #ifndef ACTIVATION
 #define ACTIVATION 0
@@ -54,12 +54,12 @@ NT_INLINE float nt_activated(float x)
 #endif
 
 /* What becomes of one sum of filter `filter`, before it is rounded. */
-NT_INLINE nt_sum nt_finished(nt_sum x, const float *bias, int filter)
+NT_INLINE nt_sum nt_finished(nt_sum x, const float *finish, int filter)
 {
-#if BIAS
-    x += bias[filter];
+#if SCALED
+    x = x * finish[2 * filter] + finish[2 * filter + 1];
 #else
-    (void)bias;
+    (void)finish;
     (void)filter;
 #endif
     return nt_activated(x);
@@ -118,15 +118,30 @@ NT_INLINE void nt_store_pair(nt_out *out, int column, int columns, nt_sum x, nt_
 #endif
 }
 
+#if SCALED
+/* Once for each set of weights, whose filters are followed by gamma, beta, mean and variance of each: what batch norm
+ * makes of a sum, in f32. */
+NT_ENTRY void __launch_bounds__(128) nt_prepare_finish(const nt_elem *weight, float *finish, long long taps, int filters)
+{
+    int filter = blockIdx.x * 128 + threadIdx.x;
+    if (filter >= filters)
+        return;
+    const nt_elem *row = weight + taps + filter;
+    float scale = nt_to_f32(row[0]) / sqrtf(nt_to_f32(row[3ll * filters]) + 1e-5f);
+    finish[2 * filter] = scale;
+    finish[2 * filter + 1] = nt_to_f32(row[filters]) - nt_to_f32(row[2ll * filters]) * scale;
+}
+#endif
+
 /* One result of filter `filter` at its place, if both exist. */
-NT_INLINE void nt_store_one(nt_out *out, const float *bias, nt_sum x, int filter, int pixel, int filters, int pixels)
+NT_INLINE void nt_store_one(nt_out *out, const float *finish, nt_sum x, int filter, int pixel, int filters, int pixels)
 {
     if (filter < filters && pixel < pixels)
-        out[(long long)pixel * filters + filter] = nt_out_of(nt_finished(x, bias, filter));
+        out[(long long)pixel * filters + filter] = nt_out_of(nt_finished(x, finish, filter));
 }
 
 /* Row `filter` and this lane's columns, which are pixels: each goes to another row of the output. */
-NT_INLINE void nt_store_column(nt_out *out, const float *bias, nt_sum sum[N_TILES][4], int half, int filter, int pixel,
+NT_INLINE void nt_store_column(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, int filter, int pixel,
                                int filters, int pixels)
 {
     int t = threadIdx.x % 4;
@@ -134,24 +149,24 @@ NT_INLINE void nt_store_column(nt_out *out, const float *bias, nt_sum sum[N_TILE
     for (int j = 0; j < N_TILES; j++)
 #pragma unroll
         for (int e = 0; e < 2; e++)
-            nt_store_one(out, bias, sum[j][2 * half + e], filter, pixel + 8 * j + 2 * t + e, filters, pixels);
+            nt_store_one(out, finish, sum[j][2 * half + e], filter, pixel + 8 * j + 2 * t + e, filters, pixels);
 }
 
 /* This lane's four sums of one tile of 8 columns: rows `row` and row + 8, columns `column` and the next. */
-NT_INLINE void nt_store_four(nt_out *out, const float *bias, nt_sum sum[4], int row, int column, int filters, int pixels)
+NT_INLINE void nt_store_four(nt_out *out, const float *finish, nt_sum sum[4], int row, int column, int filters, int pixels)
 {
 #if TRANSPOSED
 #pragma unroll
     for (int e = 0; e < 4; e++)
-        nt_store_one(out, bias, sum[e], row + e / 2 * 8, column + e % 2, filters, pixels);
+        nt_store_one(out, finish, sum[e], row + e / 2 * 8, column + e % 2, filters, pixels);
 #else
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         int pixel = row + half * 8;
 #pragma unroll
         for (int e = 0; e < 2; e++)
-            if (BIAS == 0 || column + e < filters)
-                sum[2 * half + e] = nt_finished(sum[2 * half + e], bias, column + e);
+            if (SCALED == 0 || column + e < filters)
+                sum[2 * half + e] = nt_finished(sum[2 * half + e], finish, column + e);
         if (pixel < pixels)
             nt_store_pair(out + (long long)pixel * filters, column, filters, sum[2 * half], sum[2 * half + 1]);
     }
@@ -159,7 +174,7 @@ NT_INLINE void nt_store_four(nt_out *out, const float *bias, nt_sum sum[4], int 
 }
 
 /* One pixel's results of this warp; `half` picks the upper or lower eight rows of an mma tile. All lanes take part. */
-NT_INLINE void nt_store_row(nt_out *out, const float *bias, nt_sum sum[N_TILES][4], int half, bool exists, long long at,
+NT_INLINE void nt_store_row(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, bool exists, long long at,
                             int column, int columns)
 {
     int t = threadIdx.x % 4;
@@ -168,8 +183,8 @@ NT_INLINE void nt_store_row(nt_out *out, const float *bias, nt_sum sum[N_TILES][
 #pragma unroll
         for (int e = 0; e < 2; e++) {
             int filter = column + 8 * j + 2 * t + e;
-            if (BIAS == 0 || filter < columns)
-                sum[j][2 * half + e] = nt_finished(sum[j][2 * half + e], bias, filter);
+            if (SCALED == 0 || filter < columns)
+                sum[j][2 * half + e] = nt_finished(sum[j][2 * half + e], finish, filter);
         }
 #if QUAD_STORES
 #pragma unroll

@@ -5,18 +5,18 @@ enum { WORKSPACE_BYTES = 256 << 20 };
 
 nt_status nt__vendor_cuda_plan(const nt_problem *problem, nt_vendor vendor, int64_t algorithm, nt_plan *out)
 {
-    nt_product_shape p = nt__product_of(problem);
+    nt_conv c = nt_conv_of(problem);
     nt_vendor_conv conv = {
-        .n = p.images,
-        .c = p.channels,
-        .k = p.filters,
-        .h = p.height,
-        .w = p.width,
-        .r = p.filter_size,
-        .s = p.filter_size,
-        .stride = p.stride,
-        .pad = p.border,
-        .groups = 1,
+        .n = c.n,
+        .c = c.c,
+        .k = c.k,
+        .h = c.h,
+        .w = c.w,
+        .r = c.taps,
+        .s = c.taps,
+        .stride = c.stride,
+        .pad = c.pad,
+        .groups = c.groups,
         .precision = problem->precision,
         .layout = problem->layout,
         .workspace_bytes = WORKSPACE_BYTES,

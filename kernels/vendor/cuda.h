@@ -4,7 +4,8 @@
 #define NT_VENDOR_CUDA_H
 
 #include "core/vendor_call.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/conv/conv.h"
+#include "kernels/kernel.h"
 
 nt_status nt__vendor_cuda_plan(const nt_problem *problem, nt_vendor vendor, int64_t algorithm, nt_plan *out);
 

@@ -34,7 +34,10 @@ static nt_status cudnn_plan(const nt_problem *problem, const nt_config *config, 
                                                       .params = cudnn_params,                                      \
                                                       .param_count = sizeof cudnn_params / sizeof cudnn_params[0], \
                                                       .bound = (BOUND),                                            \
-                                                      .additions = nt__product_additions,                          \
+                                                      .additions = nt_conv_additions,                              \
                                                       .plan = cudnn_plan}
 
 CUDNN(conv3x3, NT_BOUND_WINOGRAD_F2);
+CUDNN(conv1x1, NT_BOUND_DIRECT);
+CUDNN(conv7x7, NT_BOUND_DIRECT);
+CUDNN(dwconv3x3, NT_BOUND_DIRECT);

@@ -18,27 +18,41 @@ $ nntune layers
 | conv1x1: 1x1 convolution: a matrix product over pixels; stride 1 or more
 |   shapes: 256-64x56x56 (default), 64-64x56x56, 64-256x56x56, 512-128x28x28, 128-512x28x28, 1024-256x14x14 and 24 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
-|   kernel  device  precisions  layouts  parameters  what it is
+|   kernel       device  precisions                         layouts     parameters  what it is
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv7x7: 7x7 convolution with a border of three zeros; stride 2 unless given
 |   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
 |
-|   kernel  device  precisions  layouts  parameters  what it is
+|   kernel       device  precisions                         layouts     parameters  what it is
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | dwconv3x3: depthwise 3x3 convolution with a border of one zero, stride 1 or more
 |   shapes: 256x28x28 (default), mobile-32, mobile-96s2, mobile-144, mobile-144s2, mobile-192 and 5 more; any other as CxHxW or by keys c,h,w,stride
 |
-|   kernel  device  precisions  layouts  parameters  what it is
+|   kernel  device  precisions                         layouts     parameters  what it is
+|   cudnn   cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | fc: fully connected: a matrix product, for a small batch a matrix times a vector
 |   shapes: 1024x1024 (default), 2048x1000, 4096x4096, vgg-6, vgg-8, mobile and 5 more; any other as CxK or by keys c,k
 |
-|   kernel  device  precisions  layouts  parameters  what it is
+|   kernel       device  precisions                         layouts     parameters  what it is
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
 |
-|   kernel  device  precisions  layouts  parameters  what it is
+|   kernel       device  precisions        layouts  parameters  what it is
+|   gemm         cuda    tf32, fp16, bf16  nhwc             12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32              nhwc             12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   shift        cuda    tf32, fp16, bf16  nhwc              9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w

@@ -62,7 +62,7 @@ def cuda_kernels():
 
 
 def odd_shapes(keys):
-    if "act" in keys or "heads" in keys or "tokens" in keys:
+    if "heads" in keys or "tokens" in keys:
         return None
     return ODD["image" if "h" in keys else "matrix"] if "k" in keys else None
 

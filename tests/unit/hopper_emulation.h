@@ -8,6 +8,7 @@
 #ifndef NT_TEST_HOPPER_EMULATION_H
 #define NT_TEST_HOPPER_EMULATION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

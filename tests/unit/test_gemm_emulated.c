@@ -14,12 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <math.h>
+
 #include "core/convert.h"
 #include "core/random.h"
 #include "host_map.h"
 #include "kernels/gemm/gemm.h"
 
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
+extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
+extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -57,14 +61,26 @@ static const example examples[] = {
     {"conv3x3", "rows=7 m_tiles=1 groups=2 stages=3", NT_BF16, 2, 64, 60, 10, 15, 1},
     {"conv3x3", "rows=4 m_tiles=1 groups=2 pingpong=true resident=true pixel_stages=2", NT_INT8, 4, 32, 130, 9, 14, 1},
     {"conv3x3", "rows=3 m_tiles=1 groups=2 pingpong=true stages=3", NT_TF32, 3, 64, 33, 8, 19, 1},
+    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1},
+    {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2},
+    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 1, 12, 33, 5, 5, 1},
+    {"conv_bn_relu", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_FP16, 1, 16, 64, 5, 30, 1},
     {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2},
 };
 
+static bool is_batch_norm(const example *e)
+{
+    return strcmp(e->layer, "conv_bn_relu") == 0;
+}
+
+/* Layers without batch norm have the same functions in their rows, which go by the problem. */
 static const nt_kernel *kernel_of(const example *e)
 {
     if (strncmp(e->params, "rows=", 5) == 0)
-        return &nt_kernel_conv3x3_cuda_shift;
-    return e->precision == NT_FP32 ? &nt_kernel_conv3x3_cuda_gemm3 : &nt_kernel_conv3x3_cuda_gemm;
+        return is_batch_norm(e) ? &nt_kernel_conv_bn_relu_cuda_shift : &nt_kernel_conv3x3_cuda_shift;
+    if (e->precision == NT_FP32)
+        return is_batch_norm(e) ? &nt_kernel_conv_bn_relu_cuda_gemm3 : &nt_kernel_conv3x3_cuda_gemm3;
+    return is_batch_norm(e) ? &nt_kernel_conv_bn_relu_cuda_gemm : &nt_kernel_conv3x3_cuda_gemm;
 }
 
 static void add_key(nt_shape *shape, const char *key, int size)
@@ -126,10 +142,11 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
     fclose(f);
     free(source);
     nt_kernel_options(kernel, problem, config, &options);
-    nt_str_addf(&command,
-                "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*shopper_emulation.h %s -o %s/kernel.so %s",
-                kernel == &nt_kernel_conv3x3_cuda_shift, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
-                nt_str_text(&options), folder, file);
+    nt_str_addf(
+        &command,
+        "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*shopper_emulation.h %s -o %s/kernel.so %s -lm",
+        strcmp(kernel->name, "shift") == 0, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__, nt_str_text(&options),
+        folder, file);
     if (system(nt_str_text(&command)) != 0)
         fail_msg("%s", nt_str_text(&command));
     unlink(file);
@@ -178,19 +195,38 @@ static float one_output(const nt_product_shape *p, const float *in, const float 
     return sum;
 }
 
+/* What batch norm makes of a sum in the exact part of the test. */
+static float scale_of(int64_t filter)
+{
+    return filter % 2 ? 2.0f : 1.0f;
+}
+
+static float offset_of(int64_t filter)
+{
+    return (float)(filter % 5) - 2.0f;
+}
+
 static void make_tensors(const example *e, const nt_problem *problem, size_t packed_bytes, tensors *t)
 {
     nt_random random = nt_random_seed(7, 0);
     const nt_precision_row *row = &nt_precisions[e->precision];
     nt_product_shape p = nt__product_of(problem);
     size_t in_count = (size_t)(p.images * p.height * p.width * p.channels);
-    size_t weight_count = (size_t)(p.filters * p.taps * p.channels);
+    size_t weight_count = (size_t)(p.filters * p.taps * p.channels) + (p.batch_norm ? 4 * (size_t)p.filters : 0);
     float *in = small_numbers(&random, in_count), *weight = small_numbers(&random, weight_count);
     t->out_count = (size_t)(p.pixels * p.filters);
     t->out_type = row->out;
     t->want = test_malloc(t->out_count * sizeof *t->want);
-    for (size_t i = 0; i < t->out_count; i++)
-        t->want[i] = one_output(&p, in, weight, (int64_t)i / p.filters, (int64_t)i % p.filters);
+    for (size_t i = 0; i < t->out_count; i++) {
+        int64_t filter = (int64_t)i % p.filters;
+        t->want[i] = one_output(&p, in, weight, (int64_t)i / p.filters, filter);
+        if (p.batch_norm)
+            t->want[i] = fmaxf(0, t->want[i] * scale_of(filter) + offset_of(filter));
+    }
+    for (size_t i = 0; p.batch_norm && i < (size_t)p.filters; i++) /* gamma, beta, mean, variance */
+        for (int part = 0; part < 4; part++)
+            weight[weight_count - (size_t)(4 - part) * (size_t)p.filters + i] =
+                (float)(i % 3 + 1) * (part == 2 ? -1.0f : 1.0f);
     t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
     t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
@@ -272,7 +308,7 @@ static void run_product(void *object, const example *e, const nt_stage *stage, c
         const nt_arg *arg = &stage->arg[i];
         args[i] = (uint64_t)arg->value;
         if (arg->kind == NT_ARG_BUFFER)
-            args[i] = (uint64_t)(uintptr_t)address_of(t, arg->role);
+            args[i] = (uint64_t)(uintptr_t)((char *)address_of(t, arg->role) + arg->value);
         if (arg->kind == NT_ARG_TENSOR_MAP) {
             maps[arg->value] = host_map_of(&stage->map[arg->value], t);
             args[i] = (uint64_t)(uintptr_t)&maps[arg->value];
@@ -285,10 +321,26 @@ static void run_product(void *object, const example *e, const nt_stage *stage, c
 }
 
 /* What nt_split_weights makes: small whole numbers are their own high part. */
-static void split_weights(const tensors *t, size_t packed_bytes)
+static void split_weights(const tensors *t, size_t bytes)
 {
-    memcpy(t->packed, t->weight_bits, packed_bytes / 2);
-    memset((char *)t->packed + packed_bytes / 2, 0, packed_bytes / 2);
+    memcpy(t->packed, t->weight_bits, bytes / 2);
+    memset((char *)t->packed + bytes / 2, 0, bytes / 2);
+}
+
+/* Runs nt_prepare_finish and compares it with batch norm's formula; then puts numbers there that make sums exact. */
+static void prepare_finish(void *object, const example *e, const nt_plan *plan, const tensors *t)
+{
+    const nt_stage *stage = &plan->prepare[plan->prepare_count - 1];
+    float *finish = (float *)((char *)t->packed + stage->arg[1].value);
+    assert_string_equal(stage->entry, "nt_prepare_finish");
+    run_product(object, e, stage, t, true);
+    for (int i = 0; i < e->k; i++) {
+        float x = (float)(i % 3 + 1), scale = x / sqrtf(x + 1e-5f); /* gamma, beta and variance x, mean -x */
+        assert_true(fabsf(finish[2 * i] - scale) <= 1e-6f * scale);
+        assert_true(fabsf(finish[2 * i + 1] - (x + x * scale)) <= 1e-5f);
+        finish[2 * i] = scale_of(i);
+        finish[2 * i + 1] = offset_of(i);
+    }
 }
 
 static void check_example(const example *e)
@@ -304,9 +356,12 @@ static void check_example(const example *e)
     if (kernel->plan(&problem, &config, &device, &plan, &err) != NT_OK)
         fail_msg("%s: %s", e->params, err.what);
     make_tensors(e, &problem, plan.packed_bytes, &t);
-    if (plan.packed_bytes > 0)
-        split_weights(&t, plan.packed_bytes);
     void *object = compile(kernel, &problem, &config);
+    for (int i = 0; i < plan.prepare_count; i++)
+        if (strcmp(plan.prepare[i].entry, "nt_split_weights") == 0)
+            split_weights(&t, (size_t)plan.prepare[i].arg[2].value * 2 * sizeof(float));
+    if (is_batch_norm(e))
+        prepare_finish(object, e, &plan, &t);
     for (int eager = 0; eager < 2; eager++) {
         memset(t.out, 0xff, t.out_count * nt_dtype_bytes(t.out_type) + 2 * GUARD);
         run_product(object, e, &plan.stage[0], &t, eager);
