@@ -52,6 +52,17 @@ static const char *const names[] = {
 };
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
+static nt_status compile(const char *expression, nt_expr **out, nt_error *err)
+{
+    nt_error why = {0};
+    nt_status status = nt_expr_compile(expression, names, METRICS, out, &why);
+    if (status == NT_OK)
+        return NT_OK;
+    nt_fail(err, status, "objective: %s", why.what);
+    return nt_hint(err, "time, energy, edp or an expression; %s",
+                   why.hint[0] != '\0' ? why.hint : "see nntune help sweep");
+}
+
 nt_status nt_objective_parse(const char *text, nt_objective **out, nt_error *err)
 {
     const char *expression = text != NULL ? text : known[0].word;
@@ -63,7 +74,7 @@ nt_status nt_objective_parse(const char *text, nt_objective **out, nt_error *err
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(expression, known[i].word) == 0)
             expression = known[i].expression;
-    nt_status status = nt_expr_compile(expression, names, METRICS, &objective->expr, err);
+    nt_status status = compile(expression, &objective->expr, err);
     if (status == NT_OK && nt_expr_uses(objective->expr) == 0)
         status = nt_fail(err, NT_USAGE, "objective '%s' is the same for every configuration", objective->text);
     if (status != NT_OK) {

@@ -174,7 +174,7 @@ static bool chain(void)
         params[p] = (nt_param){.name = names[p], .ints = listed, .count = LONG_VALUES};
     }
     nt_kernel kernel = {.name = "chain", TABLE(params, constraints)};
-    double begin = nt_now_ms(), memory = peak_mb();
+    double begin = nt_now_ms();
     nt_space *space = build(&kernel);
     nt_random random = nt_random_seed(1, 1);
     bool round = true;
@@ -189,7 +189,7 @@ static bool chain(void)
            (unsigned long long)nt_space_size(space), round ? "yes" : "NO");
     nt_space_free(space);
     bool good = judge("10^12 combinations counted and sampled", took, 1000, "ms");
-    return judge("  memory", peak_mb() - memory, 100, "MB") && good && round;
+    return judge("  memory of the program so far", peak_mb(), 100, "MB") && good && round;
 }
 
 /* All 10,000,000 combinations legal, and listed. */
@@ -204,11 +204,11 @@ static bool cube(void)
     for (int p = 0; p < CUBE_AXES; p++)
         params[p] = (nt_param){.name = names[p], .ints = listed, .count = LONG_VALUES};
     nt_kernel kernel = {.name = "cube", TABLE(params, constraints)};
-    double begin = nt_now_ms(), memory = peak_mb();
+    double begin = nt_now_ms();
     nt_space *space = build(&kernel);
     printf("cube: %llu legal in %.0f ms\n", (unsigned long long)nt_space_size(space), nt_now_ms() - begin);
     nt_space_free(space);
-    return judge("10,000,000 legal configurations indexed", peak_mb() - memory, 300, "MB");
+    return judge("10,000,000 legal configurations, whole program", peak_mb(), 300, "MB");
 }
 
 int main(void)

@@ -95,6 +95,17 @@ $ nntune sweep conv3x3 --device cpu --ci 0
 $ nntune sweep conv3x3 --device cpu --max-error -1
 ! nntune: --max-error: '-1' is not a number from 0 to 10
 = 2
+$ nntune sweep conv3x3 --device cpu --objective speed
+! nntune: objective: column 1 of 'speed': unknown name 'speed'
+!   time, energy, edp or an expression; there are time_ns, energy_mj, power_mw, sm_clock_mhz, temperature_c, error_impl, error_prec, occupancy_limit_pct, prepare_ns, registers, spill_bytes, smem_bytes, threads_per_block, grid_blocks, batch
+= 2
+$ nntune sweep conv3x3 --device cpu --objective 3
+! nntune: objective '3' is the same for every configuration
+= 2
+$ nntune sweep conv3x3 --device cpu --warm-start none.db
+! nntune: there is no database at none.db
+!   `nntune sweep conv3x3` makes one; --db names another file
+= 1
 $ nntune sweep conv3x3 --device cpu --strategy randm
 ! nntune: unknown strategy 'randm'
 !   did you mean 'random'? strategies: auto, random, exhaustive, surrogate, local, annealing, genetic, evolution, swarm
