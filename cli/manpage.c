@@ -6,6 +6,7 @@
 #include "cli/about.h"
 #include "cli/cmd.h"
 #include "cli/warn.h"
+#include "tui/keys.h"
 
 /* Text for roff: dashes that can be copied into a shell, backslashes, and no request at the start of a line. */
 static void text(const char *words)
@@ -82,6 +83,14 @@ static void command(const nt_command *c)
                 option(o);
 }
 
+/* From the table that binds them. */
+static void keys(void)
+{
+    puts(".SH KEYS\nOf the screen of \\fBnntune top\\fR and \\fBnntune sweep \\-\\-tui\\fR; 1 to 9 are the views.");
+    for (int i = 0; i < nt_key_row_count; i++)
+        pair(nt_key_rows[i].names, nt_key_rows[i].meaning);
+}
+
 static void pairs(const char *heading, const nt_variable *rows)
 {
     printf(".SH %s\n", heading);
@@ -106,6 +115,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     for (int i = 0; nt_commands[i] != NULL; i++)
         if (!nt_commands[i]->hidden)
             command(nt_commands[i]);
+    keys();
     puts(".SH WARNINGS\nEach warning ends with its id in brackets; \\-\\-no\\-warn takes ids.");
     for (const nt_warning *w = nt_warnings; w->id != NULL; w++)
         pair(w->id, w->meaning);

@@ -23,6 +23,13 @@ for command in $commands; do
     cmp help fish || fail "help and the completion of fish differ on $command: $(diff help fish)"
 done
 
+# The keys of the screen, in its help and in the man page, are those of one table.
+NNTUNE_LIBCUDA=/nonexistent "$NNTUNE" top --view help --dump csv | sed '1d; /^[1-9],/d; s/^"\(.*\)",/\1\t/; t; s/,/\t/' |
+    sed 's/\t"\(.*\)"$/\t\1/' > shown
+sed -n '/^\.SH KEYS/,/^\.SH WARNINGS/p' plain | sed 's/\\e/\\/g' | awk '/^\.B / { name = substr($0, 4); getline; print name "\t" $0 }' > printed
+at_least "keys in the man page" "$(wc -l < printed)" 25
+cmp shown printed || fail "help and man page differ on keys: $(diff shown printed)"
+
 # What hidden commands do is no secret, but no help names them.
 "$NNTUNE" help | grep -q -w -e completion -e manpage && fail "help names a hidden command"
 
