@@ -21,34 +21,49 @@ settled() { # the screen once it stands still
     printf '%s\n' "$now"
 }
 
-capture() { # MODE WIDTHxHEIGHT
+show() { # FLAGS VIEWS: captures of these views of the session that runs
+    for view in $2; do
+        $tmux send-keys $view
+        printf '======== view %s\n' $view
+        # What follows the last character of a line shows nothing, and how it came there depends on what stood there before.
+        settled "$1" | sed "s/\($escape\[[0-9;]*m\)*\$//"
+    done
+}
+
+capture() { # MODE WIDTHxHEIGHT VIEWS OPTIONS
     case $1 in
     color) options=; flags=-e ;;
     mono) options="--color never"; flags=-e ;;
     ascii) options="--ascii --color never"; flags= ;;
     esac
     # A server of its own for each: one that ends would take the next session with it.
-    tmux="tmux -f /dev/null -L nntune-$$-$1-$2"
+    sessions=$((${sessions:-0} + 1))
+    tmux="tmux -f /dev/null -L nntune-$$-$sessions"
     $tmux new-session -d -x "${2%x*}" -y "${2#*x}" \
-        "env LC_ALL=C.UTF-8 '$NNTUNE' top --play t.db --speed 1000000 --trial 12 --tag 12,40,100 $options 2> err"
+        "env LC_ALL=C.UTF-8 '$NNTUNE' top --play t.db --speed 1000000 --trial 12 --tag 12,40,100 $options $4 2> err"
     $tmux set-option -g status off > /dev/null
     $tmux resize-window -x "${2%x*}" -y "${2#*x}"
-    for view in 1 2 3 4 5 6 7 8 9; do
-        $tmux send-keys $view
-        printf '======== view %s\n' $view
-        # What follows the last character of a line shows nothing, and how it came there depends on what stood there before.
-        settled "$flags" | sed "s/\($escape\[[0-9;]*m\)*\$//"
-    done
+    [ -z "$4" ] || sleep 3 # the first frame of a device lacks what is measured between two
+    show "$flags" "$3"
     $tmux kill-server 2> /dev/null || true
     tmux=
 }
 
+# A GPU to watch: tests/unit/fake_nvidia*.c answers for one. A build without CUDA's headers watches none.
+cc -shared -fPIC -o libfake.so "$TESTS/unit/fake_nvidia.c" "$TESTS/unit/fake_nvidia_tools.c"
+export NNTUNE_LIBCUDA="$PWD/libfake.so" NNTUNE_NVML="$PWD/libfake.so" NNTUNE_NVRTC="$PWD/libfake.so" FAKE_PID=4000002 FAKE_NVLINK=0
+gpu=yes
+"$NNTUNE" devices -q | grep -q '^cuda:0' || gpu=
+
 failed=0
 for mode in color mono ascii; do
     for size in 120x40 80x24 60x16 40x10 20x4; do
-        capture $mode $size > found
+        capture $mode $size "1 2 3 4 5 6 7 8 9" "" > found
+        printf '\n======== with a GPU\n' >> found
+        [ -z "$gpu" ] || capture $mode $size "7 1" "--device cuda:0" >> found
         golden=$here/golden/$mode-$size.txt
         if [ -n "${UPDATE:-}" ]; then cp found "$golden"; continue; fi
+        [ -n "$gpu" ] || { sed '/^======== with a GPU/q' "$golden" > without; golden=without; }
         diff -u "$golden" found || { echo "$mode at $size differs" >&2; failed=1; }
     done
 done
