@@ -224,7 +224,9 @@ static void runs(nt_report *report, FILE *out)
         words(out, r->device[run->device].label);
         words(out, run->state);
         words(out, run->source);
-        words(out, run->strategy);
+        char how[2 * NT_NAME_BYTES + 8];
+        snprintf(how, sizeof how, "%s%s%s", run->strategy, run->objective[0] != '\0' ? ", by " : "", run->objective);
+        words(out, how);
         plain(out, "%" PRId64, run->trials);
         plain(out, "%" PRId64, run->ok);
         value(out, nt_text_duration_s(run->total_s).s, run->total_s);

@@ -34,6 +34,7 @@ typedef struct nt_result_run {
     int64_t id;
     int device;
     char state[16], source[16], strategy[NT_NAME_BYTES], host[128];
+    char objective[NT_NAME_BYTES]; /* what was made small or large; empty where it was time */
     const char *command;
     uint64_t seed;
     int64_t trials, ok;

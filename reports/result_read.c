@@ -12,19 +12,20 @@
 #include "reports/cells.h"
 
 /* X(identifier): columns of the view `trials`, in any order */
-#define COLUMNS(X)                                                                                                    \
-    X(trial)                                                                                                          \
-    X(run)                                                                                                            \
-    X(layer)                                                                                                          \
-    X(shape)                                                                                                          \
-    X(batch)                                                                                                          \
-    X(precision)                                                                                                      \
-    X(layout) X(fill) X(cache) X(kernel) X(params) X(rule) X(outcome) X(reason) X(occupancy_limiter) X(tied)          \
-        X(converged) X(rank) X(samples) X(launches_per_sample) X(registers) X(smem_bytes) X(spill_bytes)              \
-            X(threads_per_block) X(throttle_mask) X(time_ns) X(time_lo_ns) X(time_hi_ns) X(first_time_ns) X(floor_ns) \
-                X(error_impl) X(error_prec) X(occupancy_limit_pct) X(occupancy_pct) X(dram_read_bytes)                \
-                    X(dram_write_bytes) X(sm_clock_mhz) X(temperature_c) X(power_mw) X(energy_mj) X(prepare_ns)       \
-                        X(compile_ms) X(verify_ms) X(measure_ms)
+#define COLUMNS(X)                                                                                                     \
+    X(trial)                                                                                                           \
+    X(run)                                                                                                             \
+    X(layer)                                                                                                           \
+    X(shape)                                                                                                           \
+    X(batch)                                                                                                           \
+    X(precision)                                                                                                       \
+    X(layout)                                                                                                          \
+    X(fill) X(cache) X(kernel) X(params) X(rule) X(outcome) X(reason) X(occupancy_limiter) X(tied) X(converged)        \
+        X(rank) X(samples) X(launches_per_sample) X(registers) X(smem_bytes) X(spill_bytes) X(threads_per_block)       \
+            X(throttle_mask) X(time_ns) X(time_lo_ns) X(time_hi_ns) X(first_time_ns) X(floor_ns) X(error_impl)         \
+                X(error_prec) X(occupancy_limit_pct) X(occupancy_pct) X(dram_read_bytes) X(dram_write_bytes)           \
+                    X(sm_clock_mhz) X(temperature_c) X(power_mw) X(energy_mj) X(prepare_ns) X(compile_ms) X(verify_ms) \
+                        X(measure_ms)
 enum {
 #define X(name) C_##name,
     COLUMNS(X)
@@ -52,11 +53,12 @@ enum {
     R_verify,
     R_measure,
     R_idle,
-    R_total
+    R_total,
+    R_options
 };
-static const char *const run_columns[] = {
-    "run", "state",          "source",    "strategy", "host",      "command", "seed",    "trials",
-    "ok",  "started_unix_s", "compile_s", "verify_s", "measure_s", "idle_s",  "total_s", NULL};
+static const char *const run_columns[] = {"run",       "state",  "source",  "strategy",       "host",      "command",
+                                          "seed",      "trials", "ok",      "started_unix_s", "compile_s", "verify_s",
+                                          "measure_s", "idle_s", "total_s", "options",        NULL};
 
 typedef struct loading {
     nt_result *result;
@@ -108,6 +110,16 @@ static void label_devices(nt_result *r)
     }
 }
 
+static void read_objective(nt_result_run *run, const char *options)
+{
+    json_t *object;
+    if (nt_json_parse(options, &object, NULL) != NT_OK)
+        return;
+    const char *objective = nt_json_get_text(object, "objective");
+    nt_copy(run->objective, sizeof run->objective, objective != NULL ? objective : "");
+    json_decref(object);
+}
+
 static bool take_run(void *context, const nt_row *row)
 {
     loading *l = context;
@@ -135,6 +147,7 @@ static bool take_run(void *context, const nt_row *row)
     nt_copy(run->source, sizeof run->source, nt_cells_text(&l->cells, row, R_source));
     nt_copy(run->strategy, sizeof run->strategy, nt_cells_text(&l->cells, row, R_strategy));
     nt_copy(run->host, sizeof run->host, nt_cells_text(&l->cells, row, R_host));
+    read_objective(run, nt_cells_text(&l->cells, row, R_options));
     return true;
 }
 
