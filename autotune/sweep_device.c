@@ -233,6 +233,7 @@ static nt_status advance(nt__sweep *sweep, const json_t *reply, nt_error *err)
     if (status != NT_OK)
         return status;
     sweep->opened_s = took_s;
+    memcpy(info.library, sweep->device.library, sizeof info.library); /* looked for when it was identified */
     sweep->device = info;
     sweep->floor_ns = nt_json_get_real(reply, "floor_ns");
     sweep->state = NT__DEVICE_IDLE;

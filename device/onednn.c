@@ -20,12 +20,13 @@
 
 #if NT_HAVE_DNNL_H && DNNL_VERSION_MAJOR == 2
 
-#define FUNCTIONS(X)                                                                                              \
-    X(version)                                                                                                    \
-    X(engine_create) X(stream_create) X(stream_wait) X(memory_create) X(memory_set_data_handle) X(memory_destroy) \
-        X(memory_desc_init_by_tag) X(memory_desc_get_size) X(memory_desc_equal) X(convolution_forward_desc_init)  \
-            X(inner_product_forward_desc_init) X(primitive_desc_create) X(primitive_desc_query_md)                \
-                X(primitive_desc_destroy) X(primitive_create) X(primitive_execute) X(primitive_destroy)           \
+#define FUNCTIONS(X)                                                                                             \
+    X(version)                                                                                                   \
+    X(engine_create)                                                                                             \
+    X(stream_create) X(stream_wait) X(memory_create) X(memory_set_data_handle) X(memory_destroy)                 \
+        X(memory_desc_init_by_tag) X(memory_desc_get_size) X(memory_desc_equal) X(convolution_forward_desc_init) \
+            X(inner_product_forward_desc_init) X(primitive_desc_create) X(primitive_desc_query_md)               \
+                X(primitive_desc_destroy) X(primitive_create) X(primitive_execute) X(primitive_destroy)          \
                     X(reorder_primitive_desc_create)
 
 /* The functions' types are the header's, so a prototype that changed does not compile. */
@@ -184,6 +185,11 @@ typedef struct tensors {
     dnnl_memory_desc_t asked_in, asked_weight, asked_out;
 } tensors;
 
+static bool is_product(const nt_vendor_conv *c)
+{
+    return c->h == 1 && c->w == 1 && c->r == 1 && c->s == 1 && c->groups == 1;
+}
+
 static bool describe(const nt_vendor_conv *c, tensors *t)
 {
     bool nhwc = c->layout == NT_NHWC, grouped = c->groups > 1;
@@ -196,6 +202,11 @@ static bool describe(const nt_vendor_conv *c, tensors *t)
     dnnl_format_tag_t image = nhwc ? dnnl_nhwc : dnnl_nchw;
     dnnl_format_tag_t weight = grouped ? (nhwc ? dnnl_abdec : dnnl_abcde) : nhwc ? dnnl_acdb : dnnl_abcd;
     const int64_t *weight_dims = grouped ? groups : plain;
+    int image_ndims = 4, weight_ndims = grouped ? 5 : 4;
+    if (is_product(c)) {
+        image_ndims = weight_ndims = 2;
+        image = weight = dnnl_ab;
+    }
     struct {
         dnnl_memory_desc_t *desc;
         int ndims;
@@ -203,23 +214,18 @@ static bool describe(const nt_vendor_conv *c, tensors *t)
         dnnl_data_type_t type;
         dnnl_format_tag_t tag;
     } rows[] = {
-        {&t->in, 4, in, in_type, image},
-        {&t->out, 4, out, out_type, image},
-        {&t->weight, grouped ? 5 : 4, weight_dims, in_type, weight},
-        {&t->asked_in, 4, in, in_type, c->own_layout ? dnnl_format_tag_any : image},
-        {&t->asked_out, 4, out, out_type, c->own_layout ? dnnl_format_tag_any : image},
-        {&t->asked_weight, grouped ? 5 : 4, weight_dims, in_type, dnnl_format_tag_any},
+        {&t->in, image_ndims, in, in_type, image},
+        {&t->out, image_ndims, out, out_type, image},
+        {&t->weight, weight_ndims, weight_dims, in_type, weight},
+        {&t->asked_in, image_ndims, in, in_type, c->own_layout ? dnnl_format_tag_any : image},
+        {&t->asked_out, image_ndims, out, out_type, c->own_layout ? dnnl_format_tag_any : image},
+        {&t->asked_weight, weight_ndims, weight_dims, in_type, dnnl_format_tag_any},
     };
     bool fine = true;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         fine = fine && library.f.memory_desc_init_by_tag(rows[i].desc, rows[i].ndims, rows[i].dims, rows[i].type,
                                                          rows[i].tag) == dnnl_success;
     return fine;
-}
-
-static bool is_product(const nt_vendor_conv *c)
-{
-    return c->h == 1 && c->w == 1 && c->r == 1 && c->s == 1 && c->groups == 1;
 }
 
 /* The primitive with its algorithm; false when the library has none. */

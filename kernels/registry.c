@@ -25,6 +25,20 @@
     X(conv3x3_cpu_direct) \
     X(conv3x3_cpu_im2col) \
     X(conv3x3_cpu_winograd) \
+    X(conv1x1_cpu_gemm) \
+    X(conv7x7_cpu_direct) \
+    X(conv7x7_cpu_im2col) \
+    X(fc_cpu_gemm) \
+    X(conv_bn_relu_cpu_direct) \
+    X(conv_bn_relu_cpu_im2col) \
+    X(dwconv3x3_cpu_depthwise) \
+    X(conv3x3_cpu_onednn) \
+    X(conv1x1_cpu_onednn) \
+    X(conv1x1_cpu_openblas) \
+    X(conv7x7_cpu_onednn) \
+    X(dwconv3x3_cpu_onednn) \
+    X(fc_cpu_onednn) \
+    X(fc_cpu_openblas) \
     X(conv3x3_cuda_direct) \
     X(conv3x3_cuda_igemm) \
     X(conv3x3_cuda_wgmma) \

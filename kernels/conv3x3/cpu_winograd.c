@@ -1,5 +1,7 @@
 /* cpu_winograd.c: the table row of winograd.cpu.c: parameters, constraints, rules of thumb and launches. */
-#include "kernels/conv3x3/cpu.h"
+#include "kernels/conv/cpu.h"
+
+#include <inttypes.h>
 
 extern const char nt_embed_conv3x3_winograd_cpu_c[];
 
@@ -62,6 +64,11 @@ static void transform_weights(const nt_problem *problem, nt_cpu_tile tile, nt_pl
     nt_stage_arg_i64(stage, d.k);
 }
 
+static const char *refuses(const nt_problem *problem)
+{
+    return nt_conv_of(problem).stride != 1 ? "it has stride 1 alone" : nt_cpu_refuses(problem);
+}
+
 static nt_status plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
                       nt_error *err)
 {
@@ -72,13 +79,22 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     int64_t tiles = d.n * nt_ceil_div(d.h, 2) * nt_ceil_div(d.w, 2);
     (void)device;
 
+    int64_t items[2] = {nt_ceil_div(tiles, tile_groups * tile.positions), nt_ceil_div(d.k, k_blocks * tile.channels)};
+    if (items[0] > UINT32_MAX || items[1] > UINT32_MAX)
+        return nt_fail(err, NT_LAUNCH_FAILED,
+                       "%" PRId64 " x %" PRId64 " work items are more than 4294967295 along a side", items[0],
+                       items[1]);
     *out = (nt_plan){.stage_count = 1};
     transform_weights(problem, tile, out);
-    nt_status status = nt_cpu_convolve(problem, out, nt_ceil_div(tiles, tile_groups * tile.positions),
-                                       nt_ceil_div(d.k, k_blocks * tile.channels), 1, err);
-    if (status != NT_OK)
-        return status;
     nt_stage *stage = &out->stage[0];
+    nt_stage_kernel(stage, "convolve", (uint32_t)items[0], (uint32_t)items[1], 1, 1, 1, 1);
+    nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);
+    nt_stage_arg_buffer(stage, NT_ROLE_PACKED, 0);
+    nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
+    nt_stage_arg_i64(stage, d.c);
+    nt_stage_arg_i64(stage, d.k);
+    nt_stage_arg_i64(stage, d.h);
+    nt_stage_arg_i64(stage, d.w);
     nt_stage_arg_i64(stage, tile_groups);
     nt_stage_arg_i64(stage, k_blocks);
     nt_stage_arg_i64(stage, nt_config_int(params, config, "k_outer"));
@@ -91,7 +107,7 @@ const nt_kernel nt_kernel_conv3x3_cpu_winograd = {
     .summary = "Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36",
     .layer = "conv3x3",
     .device = NT_DEVICE_CPU,
-    .source = {nt_embed_conv3x3_tile_cpu_c, nt_embed_conv3x3_winograd_cpu_c},
+    .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv3x3_winograd_cpu_c},
     .precisions = NT_BIT(NT_FP32),
     .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),
     .params = params,
@@ -102,6 +118,6 @@ const nt_kernel nt_kernel_conv3x3_cpu_winograd = {
     .rule_count = sizeof rules / sizeof rules[0],
     .bound = NT_BOUND_WINOGRAD_F2,
     .additions = additions,
-    .refuses = nt_cpu_refuses,
+    .refuses = refuses,
     .plan = plan,
 };

@@ -1,12 +1,12 @@
 /* cpu.h: what the table rows of the CPU convolutions share: the register tile's constraints, weight packing, the
  * launch. */
-#ifndef NT_CONV3X3_CPU_H
-#define NT_CONV3X3_CPU_H
+#ifndef NT_CONV_CPU_H
+#define NT_CONV_CPU_H
 
-#include "kernels/conv3x3/conv3x3.h"
+#include "kernels/conv/conv.h"
 #include "kernels/kernel.h"
 
-extern const char nt_embed_conv3x3_tile_cpu_c[], nt_embed_conv3x3_pack_cpu_c[];
+extern const char nt_embed_conv_tile_cpu_c[], nt_embed_conv_pack_cpu_c[];
 
 /* Every kernel has the parameters vector_bytes, positions and vectors of tile.cpu.c. AVX-512 has 32 registers, also for
  * its 32-byte vectors; everything before has 16. Two multiply-adds a cycle with a latency of four want 8 sums. */
@@ -14,8 +14,8 @@ extern const char nt_embed_conv3x3_tile_cpu_c[], nt_embed_conv3x3_pack_cpu_c[];
 #define NT_CPU_VECTOR_CONSTRAINTS                                                                                    \
     {"vector_bytes == simd_bytes or 2 * vector_bytes == simd_bytes",                                                 \
      "vectors are the processor's widest or half that"},                                                             \
-    {"positions * vectors + vectors + (1 if elem_bytes == 1 else 0) <= (32 if simd_bytes >= 64 else 16)",            \
-     "the sums, weights and (int8) input of a tile fit the vector registers"},                                       \
+    {"positions * vectors + vectors + (1 if elem_bytes < 4 else 0) <= (32 if simd_bytes >= 64 else 16)",             \
+     "the sums, weights and (narrow types) input of a tile fit the vector registers"},                               \
     {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"},                  \
     {"k_blocks == 1 or (k_blocks - 1) * vectors * vector_bytes < 4 * k",                                             \
      "a work item has no more channels than the layer"}
@@ -37,11 +37,13 @@ static inline int64_t nt_ceil_div(int64_t a, int64_t b)
 /* Limits that keep every index within 63 bits and the packed weights within reach; NULL when the problem is in them. */
 const char *nt_cpu_refuses(const nt_problem *problem);
 
-/* Adds the preparation stage of pack.cpu.c and its buffer to a plan. */
-void nt_cpu_pack_weights(const nt_problem *problem, nt_cpu_tile tile, int64_t c_block, nt_plan *plan);
+/* TAPS, STRIDE, PAD and the epilogue as macros: a kernel gains from them what a constant gains. */
+void nt_cpu_options(const nt_problem *problem, const nt_config *config, nt_str *options);
 
-/* Begins stage 0: entry `convolve` over x * y * z work items with the arguments in, packed, out, c, k, h, w; the caller
- * appends its own. NT_LAUNCH_FAILED when a grid extent does not fit. */
-nt_status nt_cpu_convolve(const nt_problem *problem, nt_plan *plan, int64_t x, int64_t y, int64_t z, nt_error *err);
+/* A convolution as far as all have it: the preparation of pack.cpu.c, and stage 0, the entry `convolve` over x * y * z
+ * work items with the arguments in, packed, out, sums, c, k, h, w, out_h, out_w; the caller appends its own. `sums` is
+ * out, or a workspace where a sum is wider than a result. NT_LAUNCH_FAILED when a grid extent does not fit. */
+nt_status nt_cpu_convolution(const nt_problem *problem, nt_cpu_tile tile, int64_t c_block, const int64_t items[3],
+                             nt_plan *plan, nt_error *err);
 
 #endif
