@@ -4,9 +4,10 @@ $ nntune layers
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 21 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
 |   kernel       device  precisions                         layouts     parameters  what it is
-|   direct       cpu     fp32, int8                         nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col       cpu     fp32, int8                         nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   direct       cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col       cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
 |   winograd     cpu     fp32                               nhwc, nchw           8  Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36
+|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
 |   direct       cuda    fp32, fp16, bf16                   nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
 |   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   wgmma        cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
@@ -19,6 +20,9 @@ $ nntune layers
 |   shapes: 256-64x56x56 (default), 64-64x56x56, 64-256x56x56, 512-128x28x28, 128-512x28x28, 1024-256x14x14 and 24 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
 |   kernel       device  precisions                         layouts     parameters  what it is
+|   gemm         cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   openblas     cpu     fp32                               nhwc                 0  OpenBLAS
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
@@ -28,6 +32,9 @@ $ nntune layers
 |   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
 |
 |   kernel       device  precisions                         layouts     parameters  what it is
+|   direct       cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col       cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
@@ -35,13 +42,18 @@ $ nntune layers
 | dwconv3x3: depthwise 3x3 convolution with a border of one zero, stride 1 or more
 |   shapes: 256x28x28 (default), mobile-32, mobile-96s2, mobile-144, mobile-144s2, mobile-192 and 5 more; any other as CxHxW or by keys c,h,w,stride
 |
-|   kernel  device  precisions                         layouts     parameters  what it is
-|   cudnn   cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   kernel     device  precisions                         layouts     parameters  what it is
+|   depthwise  cpu     fp32, bf16, int8                   nhwc, nchw           4  register tile of pixels by channels, each with its own filter
+|   onednn     cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   cudnn      cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | fc: fully connected: a matrix product, for a small batch a matrix times a vector
 |   shapes: 1024x1024 (default), 2048x1000, 4096x4096, vgg-6, vgg-8, mobile and 5 more; any other as CxK or by keys c,k
 |
 |   kernel       device  precisions                         layouts     parameters  what it is
+|   gemm         cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   openblas     cpu     fp32                               nhwc                 0  OpenBLAS
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
@@ -49,10 +61,12 @@ $ nntune layers
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
 |
-|   kernel       device  precisions        layouts  parameters  what it is
-|   gemm         cuda    tf32, fp16, bf16  nhwc             12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32              nhwc             12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   shift        cuda    tf32, fp16, bf16  nhwc              9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
+|   kernel       device  precisions        layouts     parameters  what it is
+|   direct       cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col       cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   gemm         cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32  cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   shift        cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w
@@ -114,7 +128,7 @@ $ nntune layers conv3x3 | sed -n '/^direct on cpu/,/A configuration/p'
 |   positions     6        2, 4, 6, 7, 8, 14, 28  pixels of a register tile
 |   vectors       2        1, 2, 3, 4             vectors of output channels in a register tile
 |   unroll        1        1, 2, 4                steps of the innermost loop at a time
-|   c_block       64       16, 64, 256            input channels packed at a time
+|   c_block       64       4, 16, 64, 256         input channels packed at a time
 |   rows          4        1, 2, 4, 7, 14         rows of a work item
 |   x_tiles       4        1, 2, 4, 8             register tiles along a row of a work item
 |   k_blocks      1        1, 2, 4, 8             register tiles along the output channels of a work item
