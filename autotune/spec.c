@@ -135,7 +135,7 @@ static nt_status open_file(const char *path, char **absolute, char **text, size_
     return status;
 }
 
-nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err)
+static nt_status load(const char *path, const char *hash, const nt_spec **out, nt_error *err)
 {
     char *absolute = NULL, *text = NULL;
     size_t bytes = 0;
@@ -161,7 +161,10 @@ nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err)
     nt_copy(layer, sizeof layer, NT_SPEC_PREFIX);
     nt_copy(layer + strlen(layer), sizeof layer - strlen(layer), r.spec->name);
     const nt_spec *there = status == NT_OK ? nt_spec_of(layer) : NULL;
-    if (there != NULL && strcmp(there->hash, r.spec->hash) != 0)
+    if (status == NT_OK && hash != NULL && strcmp(r.spec->hash, hash) != 0) {
+        status = nt_fail(r.err, NT_FAILED, "%s or a file that it names was changed while it was in use", path);
+        nt_hint(r.err, "start the sweep again");
+    } else if (there != NULL && strcmp(there->hash, r.spec->hash) != 0)
         status = nt_fail(r.err, NT_FAILED, "%s is another spec than the '%s' in use", path, r.spec->name);
     if (status == NT_OK && there == NULL) {
         status = nt__spec_register(r.spec, r.err);
@@ -173,15 +176,15 @@ nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err)
     return status;
 }
 
+nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err)
+{
+    return load(path, NULL, out, err);
+}
+
 nt_status nt_spec_load_same(const char *path, const char *hash, nt_error *err)
 {
     const nt_spec *spec;
-    nt_status status = nt_spec_load(path, &spec, err);
-    if (status == NT_OK && strcmp(spec->hash, hash) != 0) {
-        nt_fail(err, NT_FAILED, "%s or a file that it names was changed while it was in use", path);
-        return nt_hint(err, "start the sweep again");
-    }
-    return status;
+    return load(path, hash, &spec, err);
 }
 
 void nt_spec_tell(json_t *message, const char *layer)

@@ -12,6 +12,7 @@
 #include "cli/present.h"
 #include "cli/row.h"
 #include "cli/run_objective.h"
+#include "cli/stored_spec.h"
 #include "cli/table.h"
 #include "core/json.h"
 
@@ -160,7 +161,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     const nt_layer *layer = NULL;
     nt_reader *reader = NULL;
     (void)exit_code;
-    nt_status status = name != NULL ? nt_layer_argument(name, &layer, err) : NT_OK;
+    nt_status status = name != NULL && !nt_layer_is_users(name) ? nt_layer_argument(name, &layer, err) : NT_OK;
     if (status == NT_OK)
         status = nt_database_read(args, path, &reader, err);
     if (status != NT_OK)
@@ -168,6 +169,7 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
     winners w = {.device = nt_args_text(args, "device", NULL),
                  .table = nt_table_new("problem|>trial|>time|>95 % interval|>rate|>images/s|kernel|parameters"),
                  .rows = nt_args_flag(args, "json") ? json_array() : NULL};
+    nt_stored_specs_load(reader); /* for the work of users' kernels */
     status = nt_run_objectives_read(reader, &w.objectives, err);
     if (status == NT_OK)
         status = reader->best(reader, name, NULL, take, &w, err);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "cli/present.h"
+#include "cli/stored_spec.h"
 
 static void work(const nt_problem *problem, double *flop, double *bytes)
 {
@@ -29,6 +30,7 @@ static void moved(const nt_problem *problem, double *in_bytes, double *out_bytes
 
 nt_report_source nt_report_source_of(nt_reader *reader, const char *database)
 {
+    nt_stored_specs_load(reader);
     return (nt_report_source){
         .reader = reader, .database = database, .work = work, .moved = moved, .shape = nt_present_shape};
 }

@@ -50,6 +50,25 @@ nt_status nt_stored_spec_load(nt_reader *reader, const char *layer, int64_t run,
     return NT_OK;
 }
 
+static bool load_run(void *context, const nt_row *row)
+{
+    (void)context;
+    json_t *run = nt_row_run_json(row);
+    const json_t *options = json_object_get(run, "options");
+    const char *path = nt_json_get_text(options, "spec"), *hash = nt_json_get_text(options, "spec_hash");
+    nt_error unknown = {0};
+    if (path != NULL && hash != NULL)
+        (void)nt_spec_load_same(path, hash, &unknown);
+    json_decref(run);
+    return true;
+}
+
+void nt_stored_specs_load(nt_reader *reader)
+{
+    nt_error unknown = {0};
+    (void)reader->runs(reader, load_run, NULL, &unknown);
+}
+
 nt_status nt_stored_spec_path(nt_reader *reader, int64_t run, char path[NT_PATH_BYTES], nt_error *err)
 {
     search s = {.run = run};

@@ -160,6 +160,8 @@ nt_status nt_plot_batch(const nt_result *r, const nt_plot_options *options, nt_c
     const nt_result_group *of = family(r, options, false);
     if (of == NULL)
         return nt_plot_nothing(err, "there is no ok trial");
+    if (nt_layer_is_users(of->problem.layer))
+        return nt_plot_nothing(err, "%s is a kernel of a user's own, which has no batches", of->problem.layer);
     nt_copy(chart->title, sizeof chart->title,
             "Throughput (solid, left) and latency (dashed, right) against the batch");
     titles(chart, r, of, false);
