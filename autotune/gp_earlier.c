@@ -11,7 +11,9 @@
 enum {
     FEWEST = 6,                /* results that say something */
     MOST_POINTS = 96,          /* half the best, half from the rest */
-    MOST_REMEMBERED = 1 << 24, /* candidates */
+    MOST_POINTS_LARGE = 48,    /* the same where levels are worked out while the search runs */
+    MOST_PREPARED = 1 << 15,   /* candidates whose levels are worked out before it */
+    MOST_REMEMBERED = 1 << 24, /* whose levels are worked out once */
     FIT_STEPS = 15
 };
 static const double clip_quantile = 0.8;
@@ -142,11 +144,12 @@ static double clipped(const nt_gp_earlier *e, double value)
 
 static void choose_points(nt_gp_earlier *e, double *value)
 {
-    size_t width = (size_t)e->features.count, all = e->known_count, half = MOST_POINTS / 2;
-    e->points = all < MOST_POINTS ? all : MOST_POINTS;
+    size_t width = (size_t)e->features.count, all = e->known_count,
+           most = nt_candidates_end(&e->candidates) <= MOST_PREPARED ? MOST_POINTS : MOST_POINTS_LARGE, half = most / 2;
+    e->points = all < most ? all : most;
     e->point = nt_alloc_zero(e->points * width + 1, sizeof *e->point);
     for (size_t i = 0; i < e->points; i++) {
-        size_t place = all > MOST_POINTS && i >= half ? half + (i - half) * (all - half) / (MOST_POINTS - half) : i;
+        size_t place = all > most && i >= half ? half + (i - half) * (all - half) / (most - half) : i;
         const nt_gp_known *known = &e->known[e->fastest[place]];
         nt_features_of(&e->features, nt_candidates_at(&e->candidates, known->position), e->point + i * width);
         value[i] = clipped(e, known->value);
@@ -205,8 +208,11 @@ nt_gp_earlier *nt_gp_earlier_create(const nt_strategy_setup *setup, int run, con
     rank(e);
     nt_features_init(&e->features, setup, aligned_levels);
     learn(e, prior);
-    if (nt_candidates_end(&e->candidates) <= MOST_REMEMBERED)
-        e->level = nt_alloc_zero(nt_candidates_end(&e->candidates), sizeof *e->level);
+    uint64_t end = nt_candidates_end(&e->candidates);
+    if (end <= MOST_REMEMBERED)
+        e->level = nt_alloc_zero(end, sizeof *e->level);
+    for (uint64_t position = 0; position < end && end <= MOST_PREPARED; position++)
+        nt_gp_earlier_level(e, nt_candidates_at(&e->candidates, position));
     return e;
 }
 
