@@ -78,6 +78,7 @@
     X(layernorm_cuda_rows) \
     X(layernorm_cuda_half_sums) \
     X(attention_cpu_blocks) \
+    X(attention_cuda_flash) \
     X(attention_cuda_simt)
 /* clang-format on */
 

@@ -51,8 +51,8 @@ INLINE void multiply(const float *a, int64_t a_step, const float *b, int64_t b_s
 {
     vec sum[QUERIES][VECTORS];
     REPEAT(8)
-    for (int q = 0; q < QUERIES; q++) REPEAT(4) for (int v = 0; v < VECTORS; v++) sum[q][v] =
-        vec_load_f32(to + q * to_step + v * LANES);
+    for (int q = 0; q < QUERIES; q++)
+        REPEAT(4) for (int v = 0; v < VECTORS; v++) sum[q][v] = vec_load_f32(to + q * to_step + v * LANES);
     for (int64_t i = 0; i < depth; i++) {
         vec x[VECTORS];
         REPEAT(4) for (int v = 0; v < VECTORS; v++) x[v] = vec_load_f32(b + i * b_step + v * LANES);
@@ -63,8 +63,8 @@ INLINE void multiply(const float *a, int64_t a_step, const float *b, int64_t b_s
         }
     }
     REPEAT(8)
-    for (int q = 0; q < QUERIES; q++) REPEAT(4) for (int v = 0; v < VECTORS; v++)
-        vec_store_f32(to + q * to_step + v * LANES, sum[q][v]);
+    for (int q = 0; q < QUERIES; q++)
+        REPEAT(4) for (int v = 0; v < VECTORS; v++) vec_store_f32(to + q * to_step + v * LANES, sum[q][v]);
 }
 
 /* Scores of one query to weights; keys from `valid` on do not exist. */

@@ -118,6 +118,7 @@ $ nntune layers
 |
 |   kernel  device  precisions        layouts  parameters  what it is
 |   blocks  cpu     fp32, fp16, bf16  nhwc              5  fused: blocks of keys laid out in scratch, register tiles of queries, one pass over the keys
+|   flash   cuda    fp16, bf16        nhwc              3  fused, on tensor cores (mma.sync): scores stay in registers, one pass over the keys
 |   simt    cuda    fp32, fp16, bf16  nhwc              3  fused, on the CUDA cores: keys and values staged in f32, one pass over the keys
 |
 | 'nntune layers conv3x3' shows parameters, constraints and rules of thumb

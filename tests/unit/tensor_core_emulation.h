@@ -9,6 +9,7 @@
 #ifndef NT_TEST_TENSOR_CORE_EMULATION_H
 #define NT_TEST_TENSOR_CORE_EMULATION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -223,6 +224,35 @@ NT_INLINE void nt_load_matrices(unsigned word[4], unsigned address)
     host_now->in[0] = address;
     host_meet_warp(host_load_matrices);
     memcpy(word, host_now->out, 16);
+}
+
+static void host_load_transposed(host_lane *lane)
+{
+    for (int m = 0; m < 4; m++) {
+        unsigned banks = 0;
+        for (int row = 0; row < 8; row++) {
+            unsigned at = lane[m * 8 + row].in[0];
+            if (!host_shared_valid(at))
+                return;
+            banks |= 1u << at / 16 % 8;
+            for (int column = 0; column < 8; column++)
+                memcpy((char *)&lane[column * 4 + row / 2].out[m] + row % 2 * 2,
+                       nt_host_shared + at + (unsigned)column * 2, 2);
+        }
+        host_check(banks == 0xff, "bank conflict in ldmatrix");
+    }
+}
+
+NT_INLINE void nt_load_transposed(unsigned word[4], unsigned address)
+{
+    host_now->in[0] = address;
+    host_meet_warp(host_load_transposed);
+    memcpy(word, host_now->out, 16);
+}
+
+NT_INLINE float nt_exp2(float x)
+{
+    return exp2f(x);
 }
 
 static float host_bits(unsigned bits)
