@@ -33,3 +33,9 @@ bar-space: $(BUILD)/bench/bench_space
 .PHONY: bar-table
 bar-table: $(BUILD)/bench/bench_table
 	$<
+
+# make bar-heldout          what a table loses on batches left out of it, on the cpu: about eight minutes
+# make bar-heldout ARGS="--device cuda --layer conv3x3 --precision bf16,fp16"
+.PHONY: bar-heldout
+bar-heldout: $(BIN)
+	@python3 tests/bench/bar_heldout.py $(abspath $(BIN)) $(ARGS)
