@@ -40,3 +40,4 @@ asan:
 -include tests/screen.mk
 -include tests/report.mk
 -include tests/fuzz.mk
+-include tests/gpu_table.mk

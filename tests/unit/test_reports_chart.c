@@ -79,6 +79,27 @@ static void test_many_points_become_bins_that_hold_them_all(void **state)
     nt_chart_done(&chart);
 }
 
+/* As many as a large database has: the script stays small, and every point is counted. */
+static void test_a_million_points(void **state)
+{
+    (void)state;
+    enum { MILLION = 1000000 };
+    nt_chart chart;
+    nt_str data = {0};
+    double points = 0;
+    scatter(&chart, MILLION);
+    nt_chart_point_add(&chart, &chart.series[0], NAN, 1); /* and one that is none */
+    nt_chart_thin(&chart, NT_CHART_MOST_POINTS);
+    for (size_t i = 0; i < chart.series[0].count; i++)
+        points += chart.series[0].point[i].lo;
+    assert_true(points == MILLION);
+    assert_true(nt_chart_points(&chart) <= NT_CHART_MOST_POINTS);
+    nt_gnuplot_data(&data, &chart);
+    assert_true(data.length < 300000);
+    nt_str_done(&data);
+    nt_chart_done(&chart);
+}
+
 static void test_equal_points_become_one_bin(void **state)
 {
     (void)state;
@@ -251,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_number_is_left_out),
         cmocka_unit_test(test_roofs_alone_are_no_result),
         cmocka_unit_test(test_many_points_become_bins_that_hold_them_all),
+        cmocka_unit_test(test_a_million_points),
         cmocka_unit_test(test_equal_points_become_one_bin),
         cmocka_unit_test(test_texts_stay_texts_in_a_script),
         cmocka_unit_test(test_blocks_of_data_are_those_that_the_script_counts),
