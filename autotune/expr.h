@@ -4,8 +4,8 @@
  * their chains, and / or / not, in / not in, `a if c else b`, min max abs len sum ceil floor range, comprehensions:
  * [x * y for x in a if x > 1 for y in range(x)] and without the brackets as an argument. The meaning is Python's:
  * // and % round towards minus infinity, / gives a real, `and` and `or` give one of their operands, + joins lists and *
- * repeats them. A tuple in parentheses is a list, and so is a range. Nothing else exists: no attribute, no assignment, no
- * call of anything else.
+ * repeats them. A tuple in parentheses is a list, and so is a range. Nothing else exists: no attribute, no assignment,
+ * no call of anything else.
  *
  * An expression is compiled once against a list of names and evaluated millions of times against an array of values in
  * the same order. A value may be unknown (a limit that the device does not state); what depends on it is unknown too,

@@ -1,5 +1,5 @@
-/* expr_comprehend.c: lists that evaluation builds: joined, repeated, and by comprehensions: nested loops over the clauses,
- * the items gathered as they come. */
+/* expr_comprehend.c: lists that evaluation builds: joined, repeated, and by comprehensions: nested loops over the
+ * clauses, the items gathered as they come. */
 #include <stdlib.h>
 
 #include "autotune/expr_node.h"

@@ -105,8 +105,8 @@ typedef struct nt_spec {
 /* Reads a spec (its own format or T1) and adds its layer and kernel. The same file again, unchanged, gives the one
  * there is. NT_USAGE names the file and the key. *out lives until nt_spec_forget_all. */
 nt_status nt_spec_load(const char *path, const nt_spec **out, nt_error *err);
-/* The same for a child that must find what its coordinator found: NT_FAILED, and nothing is added, when the contents have
- * another hash. */
+/* The same for a child that must find what its coordinator found: NT_FAILED, and nothing is added, when the contents
+ * have another hash. */
 nt_status nt_spec_load_same(const char *path, const char *hash, nt_error *err);
 /* A message's words of the spec that a layer is from, and what a child does with them. Nothing where it is our own. */
 void nt_spec_tell(json_t *message, const char *layer);

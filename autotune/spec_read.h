@@ -84,7 +84,8 @@ nt_status nt__spec_stage(const nt_spec *spec, const nt_spec_launch *launch, cons
 /* Name of the generated C function that calls launch i, or the reference (-1). */
 void nt__spec_call_name(const nt_spec_launch *launch, int index, char *out, size_t capacity);
 
-/* Assertions that a CUDA entry takes the arguments of its launch; index -1: the reference. The entry stands in a macro. */
+/* Assertions that a CUDA entry takes the arguments of its launch; index -1: the reference. The entry stands in a macro.
+ */
 void nt__spec_add_signature(const nt_spec *spec, const nt_spec_launch *launch, int index, nt_str *out);
 void nt__spec_entry_macro(int index, char *out, size_t capacity);
 

@@ -11,8 +11,8 @@
  * spec is not what it was. NT_NOT_FOUND says where the spec was. */
 nt_status nt_stored_spec_load(nt_reader *reader, const char *layer, int64_t run, bool *changed, nt_error *err);
 
-/* Loads the specs of all runs that are still where and what they were: the work of their layers is known then. Those that
- * are not, and more than a process can hold, stay unknown. */
+/* Loads the specs of all runs that are still where and what they were: the work of their layers is known then. Those
+ * that are not, and more than a process can hold, stay unknown. */
 void nt_stored_specs_load(nt_reader *reader);
 
 /* Where the spec of a run was, absolute; run 0: the newest. NT_NOT_FOUND when that run is of no spec. */

@@ -108,7 +108,7 @@ static inline bool next_config(const nt_param *params, nt_config *config)
 }
 
 static inline void expect_error(const nt_kernel *kernel, const nt_narrowing *narrowing, int count, const char *where,
-                         nt_status status, const char *what, const char *hint)
+                                nt_status status, const char *what, const char *hint)
 {
     nt_problem problem = problem_of(3, NT_FP32);
     nt_device_info device = gpu();

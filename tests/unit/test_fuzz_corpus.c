@@ -103,6 +103,7 @@ static void what_fuzzing_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fuzzing_starts_from), cmocka_unit_test(what_fuzzing_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fuzzing_starts_from),
+                                       cmocka_unit_test(what_fuzzing_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
