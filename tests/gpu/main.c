@@ -25,6 +25,8 @@ const judge_bar judge_bars[] = {
     {"profile", "nntune profile on a PyTorch program", NULL, true},
     {"chosen", "nntune profile --counters on a PyTorch program", NULL, true},
     {"live", "what nntune top costs a load and itself", NULL, true},
+    {"spec", "specs of users' own kernels, each outcome as it must be", NULL, true},
+    {"kt", "Kernel Tuner's own example, tuned by it and by us", NULL, true},
 };
 const int judge_bar_count = sizeof judge_bars / sizeof judge_bars[0];
 

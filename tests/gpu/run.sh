@@ -24,6 +24,8 @@ slope    200 slope
 live     280 live
 profile  280 profile
 chosen    90 chosen
+spec      90 spec
+kt       400 kt
 check    560 -
 '
 
@@ -39,6 +41,8 @@ run() { # STEP LIMIT BAR
     live) $parts "$PYTHON" "$here/judge_live.py" "$NNTUNE" ${QUICK:+--seconds 4 --rest 2} ;;
     profile) $parts "$PYTHON" "$here/judge_profile.py" "$NNTUNE" --batches 8,128 --repeats "${REPEATS:-5}" ;;
     chosen) $parts "$PYTHON" "$here/judge_profile.py" "$NNTUNE" --parts chosen ;;
+    spec) $parts sh "$here/gpu_spec/check.sh" "$out/spec" ;;
+    kt) $parts sh "$here/gpu_kt/check.sh" "$here/kt" "$out/kt" ;;
     check) SECONDS_LEFT=$(($2 - 10)) sh "$here/check.sh" "$commit" "$out" ;;
     esac
 }

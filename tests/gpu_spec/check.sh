@@ -11,7 +11,14 @@ short=0 begin=$(date +%s)
 
 rows() { "$NNTUNE" query --csv --db "$out/$1.db" "$2" | tail -n +2 | tr -d '\r"'; }
 verdict() { # NAME WHAT FIGURE WANTED
-    if [ "$3" = "$4" ]; then echo "$1: $2: $3 (wanted $4): pass"; else echo "$1: $2: $3 (wanted $4): SHORT"; short=1; fi
+    if [ "$3" = "$4" ]; then echo "$1: $2: $3 (wanted $4): pass"; else echo "$1: $2: $3 (wanted $4): SHORT"; wrong=$((wrong + 1)); fi
+}
+# keep FIGURE UNIT VALUE MOST: printed, and kept where all judges keep theirs
+keep() {
+    says=holds; [ "$3" -le "$4" ] || { says=short; short=1; }
+    echo "$1: $3 $2 (bar <= $4): $says"
+    [ -z "${JUDGE_FIGURES:-}" ] || printf '{"bar":"spec","figure":"%s","unit":"%s","value":%s,"lo":null,"hi":null,"must":"<= %s","verdict":"%s"}\n' \
+        "$1" "$2" "$3" "$4" "$says" >> "$JUDGE_FIGURES"
 }
 # sweep NAME EXIT OPTIONS..: every configuration of NAME's spec, or those that the options leave
 sweep() {
@@ -77,7 +84,10 @@ check_t1() {
 }
 
 "$NNTUNE" sweep --spec "$here/guard/spec.json" --device cuda --dry-run > "$out/dry" 2>&1 || { cat "$out/dry" >&2; exit 3; }
-for name in ${*:-types guard drift wrong stencil chain t1}; do "check_$name"; done
-echo "took $(($(date +%s) - begin)) s of the 60 that it may"
-[ $(($(date +%s) - begin)) -le 60 ] || short=1
+for name in ${*:-types guard drift wrong stencil chain t1}; do
+    wrong=0
+    "check_$name"
+    keep "$name: what is not as it must be" "" $wrong 0
+done
+keep "all of it" s $(($(date +%s) - begin)) 60
 [ "$short" -eq 0 ]
