@@ -46,6 +46,12 @@ static bool better(const nt__sweep *sweep, const nt_trial *a, const nt_trial *b)
     return a_over != b_over ? b_over : nt__score(sweep, a) < nt__score(sweep, b);
 }
 
+static const char *const why_unknown[NT_DEVICE_KIND_COUNT] = {
+    [NT_DEVICE_CPU] = "a cpu's energy is read from /sys/class/powercap/intel-rapl:N/energy_uj, often by root alone",
+    [NT_DEVICE_CUDA] = "a GPU's power is read through NVML; 'nntune doctor' says whether it answers",
+    [NT_DEVICE_FAKE] = "the fake device has the power that NNTUNE_FAKE_POWER_MW says",
+};
+
 /* An objective that the first right trial has no value of will have none of the others either. */
 static nt_status check_objective(const nt__sweep *sweep, const nt_trial *trial, nt_error *err)
 {
@@ -54,7 +60,7 @@ static nt_status check_objective(const nt__sweep *sweep, const nt_trial *trial, 
     const char *text = nt_objective_text(sweep->objective), *missing = nt_objective_missing(sweep->objective, trial);
     if (missing != NULL) {
         nt_fail(err, NT_USAGE, "objective '%s' needs %s, which %s does not tell", text, missing, sweep->device.name);
-        return nt_hint(err, "--objective time needs nothing but a clock; 'nntune doctor' says what the device tells");
+        return nt_hint(err, "%s; --objective time needs nothing but a clock", why_unknown[sweep->device.kind]);
     }
     nt_fail(err, NT_USAGE, "objective '%s' is %g for trial %lld; it has to be a positive number", text,
             nt_objective_of_trial(sweep->objective, trial), (long long)trial->id);
