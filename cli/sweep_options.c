@@ -62,7 +62,7 @@ const nt_option nt_sweep_option_rows[] = {
      .kind = NT_OPTION_CHOICE_LIST,
      .argument = "L,..",
      .choices = layouts,
-     .help = "nhwc, nchw (default nhwc)"},
+     .help = "nhwc, nchw (default nhwc; layers of rows have it alone)"},
     {.name = "kernel", .kind = NT_OPTION_TEXT, .argument = "NAME", .help = "only this kernel of the layer"},
     {.name = "param",
      .kind = NT_OPTION_REPEAT,

@@ -1,18 +1,23 @@
 # CUDA kernels judged on a GPU; no part of make test. tests/gpu_kernels/README.md
 # make check-gpu-kernels       every kernel x precision x layout on odd shapes, against the reference
 # make bench-vendor SLICE=i/n  slice i of n of the grid, ours beside the vendors' libraries, then what is known so far
+# make bar-memory            memory-bound layers at batch 128 against this GPU's own roof
+# make bar-attention         attention beside PyTorch's scaled_dot_product_attention
 # make check-gpu-sanitizer     compute-sanitizer on one configuration of each kernel
 # make gpu-kernels-bundle      the same for a machine without a compiler, into GPU_BUNDLE
 SLICE       ?= 1/1
 KERNELS_OUT ?= $(BUILD)/gpu-kernels
 KERNELS_RUN := NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/judge.py
-.PHONY: check-gpu-kernels bench-vendor check-gpu-sanitizer gpu-kernels-bundle
+.PHONY: bar-memory bar-attention check-gpu-kernels bench-vendor check-gpu-sanitizer gpu-kernels-bundle
 check-gpu-kernels: $(BIN)
 	@$(KERNELS_RUN) verify $(KERNELS_OUT) $(SECONDS_LEFT)
 
 bench-vendor: $(BIN)
 	@$(KERNELS_RUN) bench $(KERNELS_OUT) $(SLICE) $(SECONDS_LEFT)
 	@$(KERNELS_RUN) report $(KERNELS_OUT)
+
+bar-memory bar-attention: bar-%: $(BIN)
+	@NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/memory.py $(if $(filter memory,$*),cells,$*) $(KERNELS_OUT) $(SECONDS_LEFT)
 
 check-gpu-sanitizer: $(BIN)
 	@$(KERNELS_RUN) sanitize $(KERNELS_OUT) $(SECONDS_LEFT)
@@ -21,5 +26,5 @@ gpu-kernels-bundle: $(BIN)
 	@mkdir -p '$(GPU_BUNDLE)'
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) $(BUNDLE_LIBS)
 	@rm -rf '$(GPU_BUNDLE)/gpu_kernels' && mkdir '$(GPU_BUNDLE)/gpu_kernels'
-	@cp tests/gpu_kernels/judge.py tests/gpu_kernels/grid.tsv '$(GPU_BUNDLE)/gpu_kernels'
+	@cp tests/gpu_kernels/judge.py tests/gpu_kernels/memory.py tests/gpu_kernels/grid.tsv '$(GPU_BUNDLE)/gpu_kernels'
 	@echo "there: NNTUNE=$(GPU_BUNDLE)/nntune python3 $(GPU_BUNDLE)/gpu_kernels/judge.py verify OUT"

@@ -24,6 +24,10 @@ VENDORS = ("cudnn", "cublaslt")
 ODD = {
     "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=3,k=5,h=15,w=8,c=128,k=264,h=6,w=5",
     "matrix": "c=136,k=72,c=528,k=1000,c=5,k=7",
+    "plane": "c=16,h=9,w=11,c=64,h=7,w=13,c=3,h=15,w=8,c=129,h=6,w=5",
+    "window": "c=16,h=9,w=11,window=2,c=64,h=7,w=13,window=3,stride=2,c=3,h=15,w=8,window=5,stride=1",
+    "rows": "rows=7,c=197,rows=3,c=1000,rows=9,c=64,rows=1,c=5",
+    "heads": "heads=3,tokens=37,d=48,heads=2,tokens=197,d=64,heads=1,tokens=1,d=16",
 }
 CELL_SECONDS = 6  # of one cell and cache mode
 short = False
@@ -61,10 +65,12 @@ def cuda_kernels():
                 yield layer["layer"], layer["shape_keys"].split(","), kernel
 
 
-def odd_shapes(keys):
-    if "heads" in keys or "tokens" in keys:
-        return None
-    return ODD["image" if "h" in keys else "matrix"] if "k" in keys else None
+def odd_shapes(keys, kernel):
+    if "heads" in keys or "rows" in keys:
+        return ODD["heads" if "heads" in keys else "rows"]
+    if "k" in keys:
+        return ODD["image" if "h" in keys else "matrix"]
+    return ODD["window" if kernel == "window" else "plane"] if "h" in keys else None
 
 
 def usable():
@@ -97,7 +103,7 @@ def verify(out, seconds):
     end = time.time() + seconds
     path = os.path.join(out, "verify.db")
     for layer, keys, kernel in cuda_kernels():
-        shapes = odd_shapes(keys)
+        shapes = odd_shapes(keys, kernel["kernel"])
         done = rows(path, "select count(*) from trials where layer = ? and kernel = ?", layer, kernel["kernel"])
         if done and done[0][0] > 0:
             pass
@@ -227,7 +233,7 @@ def report(out):
 def sanitize(out, seconds):
     end = time.time() + seconds
     for layer, keys, kernel in cuda_kernels():
-        shapes = odd_shapes(keys)
+        shapes = odd_shapes(keys, kernel["kernel"])
         for tool in ("memcheck", "racecheck"):
             name = f"{layer}.{kernel['kernel']} {tool}"
             if time.time() > end:
