@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "autotune/compile_turn.h"
+#include "core/clock.h"
 #include "core/json.h"
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
@@ -75,11 +76,14 @@ static nt_status compile_once(const nt_compile_request *request, nt_artefact *ou
 {
     char key[NT_KEY_BYTES];
     bool waited;
+    double begin_s = nt_now_s();
     nt_compile_key(request, key);
     nt_compile_turn turn = nt_compile_turn_take(key, request->deadline_s / 2, &waited);
+    nt_compile_request rest = *request;
+    rest.deadline_s -= nt_now_s() - begin_s;
     nt_status status = waited ? nt_compile_lookup(request, out, err) : NT_NOT_FOUND;
     if (status == NT_NOT_FOUND)
-        status = nt_compile(request, out, err);
+        status = nt_compile(&rest, out, err);
     nt_compile_turn_give(&turn);
     return status;
 }
