@@ -71,17 +71,17 @@ static void limit_memory(void)
 #endif
 }
 
-/* Another sweep may be compiling the same: half the deadline is for waiting, the rest for doing it after all. */
+/* Another sweep may be compiling the same, or have done so since it was looked for: half the deadline is for waiting,
+ * the rest for doing it after all. */
 static nt_status compile_once(const nt_compile_request *request, nt_artefact *out, nt_error *err)
 {
     char key[NT_KEY_BYTES];
-    bool waited;
     double begin_s = nt_now_s();
     nt_compile_key(request, key);
-    nt_compile_turn turn = nt_compile_turn_take(key, request->deadline_s / 2, &waited);
+    nt_compile_turn turn = nt_compile_turn_take(key, request->deadline_s / 2);
     nt_compile_request rest = *request;
     rest.deadline_s -= nt_now_s() - begin_s;
-    nt_status status = waited ? nt_compile_lookup(request, out, err) : NT_NOT_FOUND;
+    nt_status status = nt_compile_lookup(request, out, err);
     if (status == NT_NOT_FOUND)
         status = nt_compile(&rest, out, err);
     nt_compile_turn_give(&turn);

@@ -28,14 +28,12 @@ static int open_turns(void)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 }
 
-nt_compile_turn nt_compile_turn_take(const char *key, double patience_s, bool *waited)
+nt_compile_turn nt_compile_turn_take(const char *key, double patience_s)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte_of(key), .l_len = 1};
     nt_compile_turn turn = {open_turns()};
     double end_s = nt_now_s() + patience_s;
-    *waited = false;
     while (turn.fd >= 0 && fcntl(turn.fd, F_OFD_SETLK, &lock) != 0) {
-        *waited = true;
         if (nt_now_s() >= end_s) {
             nt_compile_turn_give(&turn);
             break;

@@ -6,15 +6,13 @@
 #ifndef NT_COMPILE_TURN_H
 #define NT_COMPILE_TURN_H
 
-#include <stdbool.h>
-
 typedef struct nt_compile_turn {
     int fd; /* -1: not held */
 } nt_compile_turn;
 
-/* Waits for at most `patience_s`. *waited: another had it, so the cache is worth another look. Where the turn cannot be
- * had (no such folder, patience at its end) the caller compiles without: twice is waste, not wrong. */
-nt_compile_turn nt_compile_turn_take(const char *key, double patience_s, bool *waited);
+/* Waits for at most `patience_s`. Whoever has it looks into the cache once more. Where the turn cannot be had (no such
+ * folder, patience at its end) the caller compiles without: twice is waste, not wrong. */
+nt_compile_turn nt_compile_turn_take(const char *key, double patience_s);
 void nt_compile_turn_give(nt_compile_turn *turn);
 
 #endif
