@@ -158,7 +158,9 @@ void nt_count_capture(CUpti_CallbackDomain domain, bool begin, const CUpti_Callb
     /* A capture that did not begin never ends. */
     else if (begin && call->functionReturnValue != NULL && *(const int *)call->functionReturnValue != 0)
         atomic_fetch_sub(&captures_begun[side], 1);
-    else if (!begin && call->callbackSite == CUPTI_API_EXIT)
+    /* Nor does an end without a beginning count. */
+    else if (!begin && call->callbackSite == CUPTI_API_EXIT &&
+             atomic_load(&captures_begun[side]) > atomic_load(&captures_ended[side]))
         atomic_fetch_add(&captures_ended[side], 1);
 }
 

@@ -144,6 +144,7 @@ static void backwards(void)
 static void capture(void)
 {
     cuda_init();
+    fake_capture(0); /* a mistake of the program's */
     fake_capture(1);
     kernel("_Z8capturedv", 10);
     kernel("_Z8capturedv", 10);
