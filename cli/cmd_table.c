@@ -147,6 +147,7 @@ static json_t *regret_json(const nt_regret *r)
     json_object_set_new(json, "entries", json_integer(r->tried));
     json_object_set_new(json, "measured", json_integer(r->known));
     json_object_set_new(json, "mean_pct", nt_json_real(r->mean * 100));
+    json_object_set_new(json, "upper_pct", nt_json_real(r->upper * 100));
     json_object_set_new(json, "p90_pct", nt_json_real(r->p90 * 100));
     json_object_set_new(json, "most_pct", nt_json_real(r->most * 100));
     return json;
@@ -176,14 +177,15 @@ static void show_built(const nt_args *args, const nt_deploy *table, const nt_dep
     printf("%s: %zu entries in %zu batch ranges for %zu device%s", path, table->entry_count, ranges,
            table->device_count, table->device_count == 1 ? "" : "s");
     printf(tally->without_code > 0 ? ", %lld of them without code\n" : "\n", (long long)tally->without_code);
-    nt_table *shown =
-        nt_table_new("expected loss where the table has no entry|>left out|>measured|>mean|>90 % below|>most");
+    nt_table *shown = nt_table_new(
+        "expected loss where the table has no entry|>left out|>measured|>mean|>mean at most|>90 % below|>most");
     for (size_t i = 0; i < regrets; i++) {
         nt_table_cell(shown, "%s %s, %s", regret[i].layer, nt_precisions[regret[i].precision].name,
                       regret[i].whole_shape ? "another shape" : "another batch");
         nt_table_cell(shown, "%lld", (long long)regret[i].tried);
         nt_table_cell(shown, "%lld", (long long)regret[i].known);
         nt_table_cell(shown, "%s", nt_text_pct(regret[i].mean * 100).s);
+        nt_table_cell(shown, "%s", nt_text_pct(regret[i].upper * 100).s);
         nt_table_cell(shown, "%s", nt_text_pct(regret[i].p90 * 100).s);
         nt_table_cell(shown, "%s", nt_text_pct(regret[i].most * 100).s);
     }

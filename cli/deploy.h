@@ -36,8 +36,9 @@ typedef struct nt_regret {
     nt_precision precision;
     bool whole_shape;     /* all batches of the shape were left out, else one batch */
     int64_t tried, known; /* left out; of them, those where the chosen configuration was measured */
-    double mean, p90,
-        most; /* time over the best, less 1: geometric mean, 90th percentile, largest; NAN when none is known */
+    /* time over the best, less 1: geometric mean, 90th percentile, largest; NAN when none is known */
+    double mean, p90, most;
+    double upper; /* the mean is below this with 95 % confidence, the noise of the times counted; NAN below two known */
 } nt_regret;
 
 /* Looks up each of (at most 200, evenly spread) entries in a table without it. Free *out. */

@@ -129,8 +129,12 @@ static nt_regret *find_row(nt_regret **rows, size_t *count, size_t *capacity, co
             return &(*rows)[i];
     nt_grow((void **)rows, capacity, *count + 1, sizeof **rows);
     nt_regret *row = &(*rows)[(*count)++];
-    *row =
-        (nt_regret){.precision = problem->precision, .whole_shape = whole_shape, .mean = NAN, .p90 = NAN, .most = NAN};
+    *row = (nt_regret){.precision = problem->precision,
+                       .whole_shape = whole_shape,
+                       .mean = NAN,
+                       .p90 = NAN,
+                       .most = NAN,
+                       .upper = NAN};
     nt_copy(row->layer, sizeof row->layer, problem->layer);
     return row;
 }
@@ -138,22 +142,54 @@ static nt_regret *find_row(nt_regret **rows, size_t *count, size_t *capacity, co
 typedef struct outcome {
     size_t row;
     double ratio;
+    double deviation; /* of its logarithm, by the interval of the entry left out; NAN unknown */
 } outcome;
+
+/* Two times make a ratio, each as uncertain as the entry's own. */
+static double deviation_of(const nt_deploy_entry *e)
+{
+    return sqrt(2) * log(e->time_hi_ns / e->time_lo_ns) / 2 / 1.96;
+}
+
+/* Student's t, one-sided 95 %, by degrees of freedom. */
+static double student_95(size_t freedom)
+{
+    static const double t[] = {NAN, 6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812};
+    return freedom < sizeof t / sizeof t[0] ? t[freedom] : 1.645 + 1.7 / (double)freedom;
+}
+
+/* Upper end of the mean of logarithms: what the ratios scatter by and what times are uncertain by, because few ratios
+ * may happen to agree. */
+static double upper_mean(const double *ratios, size_t count, double noise_squares)
+{
+    double mean = 0, squares = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++)
+        mean += log(ratios[i]) / n;
+    for (size_t i = 0; i < count; i++)
+        squares += (log(ratios[i]) - mean) * (log(ratios[i]) - mean);
+    double variance = squares / (n - 1);
+    return count < 2 ? (double)NAN
+                     : expm1(mean + student_95(count - 1) * sqrt(variance / n) + 1.645 * sqrt(noise_squares) / n);
+}
 
 static void summarise(nt_regret *rows, size_t count, const outcome *outcomes, size_t outcome_count)
 {
     double *ratios = nt_alloc(outcome_count * sizeof *ratios);
     for (size_t r = 0; r < count; r++) {
         size_t known = 0;
+        double noise_squares = 0;
         for (size_t i = 0; i < outcome_count; i++)
-            if (outcomes[i].row == r && !isnan(outcomes[i].ratio))
+            if (outcomes[i].row == r && !isnan(outcomes[i].ratio)) {
                 ratios[known++] = outcomes[i].ratio < 1 ? 1 : outcomes[i].ratio; /* a tie that noise turned over */
+                noise_squares += isnan(outcomes[i].deviation) ? 0 : outcomes[i].deviation * outcomes[i].deviation;
+            }
         rows[r].known = (int64_t)known;
         if (known == 0)
             continue;
         rows[r].mean = nt_geomean(ratios, known) - 1;
         rows[r].p90 = nt_quantile(ratios, known, 0.9) - 1;
         rows[r].most = nt_quantile(ratios, known, 1) - 1;
+        rows[r].upper = upper_mean(ratios, known, noise_squares);
     }
     free(ratios);
 }
@@ -172,7 +208,7 @@ nt_status nt_deploy_regret(nt_deploy *table, nt_regret **out, size_t *count, nt_
                 continue;
             nt_regret *row = find_row(out, count, &capacity, &table->entry[i].problem, whole);
             row->tried++;
-            outcomes[tried++] = (outcome){(size_t)(row - *out), ratio};
+            outcomes[tried++] = (outcome){(size_t)(row - *out), ratio, deviation_of(&table->entry[i])};
         }
     summarise(*out, *count, outcomes, tried);
     free(outcomes);

@@ -9,7 +9,7 @@ between. Where its answer is not the winner that the second database found there
 in a new process ('nntune table check' of a table of one entry). Loss is the answer's time over the winner's, less 1.
 
 Bars: the geometric mean of all losses is at most 5 %; for 90 % of the pairs of layer and precision the loss is at most what
-'nntune table build' printed (another batch, mean) and 2 points. Ends with exit code 1 when short.
+'nntune table build' printed (another batch, mean at most) and 2 points. Ends with exit code 1 when short.
 """
 import argparse
 import json
@@ -121,7 +121,7 @@ def judge(bar, told, second, losses):
     for entry, loss in zip(second["entries"], losses):
         pairs.setdefault((entry["layer"], entry["precision"]), []).append(statistics.median(loss))
     for (layer, precision), values in sorted(pairs.items()):
-        said = [r["mean_pct"] for r in told["regret"]
+        said = [r["upper_pct"] for r in told["regret"]
                 if (r["layer"], r["precision"], r["left_out"]) == (layer, precision, "batch")]
         said = said[0] if said else None
         measured = percent(statistics.fmean(values))
