@@ -13,7 +13,7 @@ for script in "$@"; do
     begin=$(date +%s)
     if (cd "$room/work" && env -i PATH="$PATH" LC_ALL=C.UTF-8 HOME="$room/home" TMPDIR="$room" NNTUNE="$NNTUNE" \
             NNTUNE_LOCK_DIR="$room/locks" NNTUNE_FAKE_STATE="$room/fake-state" TESTS="$here" \
-            UPDATE="${UPDATE:-}" EVENTS="${EVENTS:-}" \
+            UPDATE="${UPDATE:-}" EVENTS="${EVENTS:-}" SEED="${SEED:-}" \
             sh -eu "$here/../$script") > "$room/log" 2>&1; then
         passed=$((passed + 1)); printf '  ok      %s (%s s)\n' "$name" $(($(date +%s) - begin))
     else

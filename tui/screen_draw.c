@@ -42,14 +42,17 @@ const nt_view nt_views[NT_VIEW_COUNT] = {
 static void draw_keys(const nt_screen *screen, const nt_snapshot *shown, const nt_pane *pane)
 {
     static const char *const asks[] = {"", "filter: ", "sort by: ", "then by: "};
-    if (screen->message[0] != '\0' && screen->prompt == NT_PROMPT_NONE)
-        nt_pane_put(pane, 0, 0, NT_STYLE_WARN, screen->message);
-    else if (screen->prompt != NT_PROMPT_NONE) {
+    bool problem = shown != NULL && shown->problem[0] != '\0';
+    if (screen->message[0] != '\0' && screen->prompt == NT_PROMPT_NONE) {
+        int x = nt_pane_put(pane, 0, 0, NT_STYLE_WARN, screen->message);
+        if (problem)
+            nt_pane_putf(pane, x + 2, 0, NT_STYLE_BAD, "! %s", shown->problem);
+    } else if (screen->prompt != NT_PROMPT_NONE) {
         int x = nt_pane_put(pane, 0, 0, NT_STYLE_TITLE, asks[screen->prompt]);
         x = nt_pane_putf(pane, x, 0, NT_STYLE_PLAIN, "%s_", screen->typed);
         if (screen->message[0] != '\0')
             nt_pane_putf(pane, x + 2, 0, NT_STYLE_WARN, "%s", screen->message);
-    } else if (shown != NULL && shown->problem[0] != '\0')
+    } else if (problem)
         nt_pane_putf(pane, 0, 0, NT_STYLE_BAD, "! %s", shown->problem);
     else
         nt_keys_bar(screen->view, pane);

@@ -242,20 +242,21 @@ static const struct {
     {KEY_RESIZE, NT_KEY_RESIZE}, {KEY_ENTER, NT_KEY_ENTER},   {KEY_BACKSPACE, NT_KEY_BACKSPACE},
 };
 
+/* Byte by byte: no key of ours is beyond ASCII, and ncurses' reading of wide characters swallows the keys behind a byte
+ * that is no UTF-8. */
 int nt_terminal_key(nt_terminal *terminal)
 {
-    wint_t code;
-    int kind = wget_wch(stdscr, &code);
-    if (kind == ERR)
+    int code = wgetch(stdscr);
+    if (code == ERR)
         return -1;
-    if (kind == OK)
-        return code == 0 || code > 0x10ffff ? NT_KEY_OTHER : (int)code;
     terminal->resized = terminal->resized || code == KEY_RESIZE;
+    if (code < 128)
+        return code == 0 ? NT_KEY_OTHER : code;
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
-        if ((wint_t)special[i].curses == code)
+        if (special[i].curses == code)
             return special[i].key;
-    if (code >= (wint_t)KEY_F(1) && code <= (wint_t)KEY_F(12))
-        return NT_KEY_F0 + (int)(code - (wint_t)KEY_F(0));
+    if (code >= KEY_F(1) && code <= KEY_F(12))
+        return NT_KEY_F0 + (code - KEY_F(0));
     return NT_KEY_OTHER;
 }
 

@@ -37,6 +37,7 @@ def storm(t):
 
 
 ended("q", lambda t: os.write(t.master, b"q"), code(0))
+ended("q behind what is no UTF-8", lambda t: (os.write(t.master, b"\xff\xc3"), time.sleep(0.2), os.write(t.master, b"q")), code(0))
 ended("Ctrl-C", lambda t: os.write(t.master, b"\x03"), code(130))
 for name in ("SIGTERM", "SIGHUP"):
     number = getattr(signal, name)
@@ -67,18 +68,6 @@ os.write(t.master, b"q")
 status = t.wait()
 check("fg: ended well", code(0)(status), str(status))
 check("fg: modes as before", termios.tcgetattr(t.slave) == t.before)
-t.close()
-
-# The database vanishes while it is shown: what was read stays, and the last line says what happened.
-with open(DATABASE, "rb") as source, open("gone.db", "wb") as copy:
-    copy.write(source.read())
-t = Terminal([NNTUNE, "top", "--db", "gone.db"])
-t.until(b"trials of run")
-os.unlink("gone.db")
-check("database gone: it says so", t.until(b"was removed or replaced"), t.seen[-300:])
-os.write(t.master, b"q")
-status = t.wait()
-check("database gone: ended well", code(0)(status), str(status))
 t.close()
 
 # The terminal vanishes: no busy loop, no process left.

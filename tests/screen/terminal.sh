@@ -6,6 +6,10 @@ mkdir run
 export PYTHONDONTWRITEBYTECODE=1
 python3 "$TESTS/screen/modes.py" "$NNTUNE" t.db
 python3 "$TESTS/screen/sweep_tui.py" "$NNTUNE"
+cc -shared -fPIC -o libfake.so "$TESTS/unit/fake_nvidia.c" "$TESTS/unit/fake_nvidia_tools.c"
+gpu=libfake.so
+NNTUNE_LIBCUDA="$PWD/libfake.so" "$NNTUNE" devices -q | grep -q '^cuda:0' || gpu= # a build without CUDA's headers watches none
+python3 "$TESTS/screen/trouble.py" "$NNTUNE" t.db $gpu
 python3 "$TESTS/screen/fuzz.py" "$NNTUNE" t.db "${EVENTS:-3000}"
 # A sweep is found by itself, and one that was killed is shown as such.
 "$NNTUNE" sweep conv3x3 --device fake --shape 4x7x7 --budget 1h -q --db live.db > sweep.out 2>&1 & sweep=$!
