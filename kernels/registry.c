@@ -55,6 +55,7 @@
     X(conv7x7_cuda_gemm3) \
     X(conv7x7_cuda_cudnn) \
     X(dwconv3x3_cuda_cudnn) \
+    X(fc_cuda_gemv) \
     X(fc_cuda_gemm) \
     X(fc_cuda_gemm3) \
     X(fc_cuda_cublaslt) \

@@ -87,6 +87,13 @@ NT_INLINE unsigned nt_pack_2(float low, float high)
 }
 #endif
 
+/* sum plus the products of four pairs of signed bytes. */
+NT_INLINE int nt_dot4(int sum, unsigned a, unsigned b)
+{
+    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+
 NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
 {
     return __shfl_xor_sync(0xffffffffu, value, lane_mask);

@@ -24,8 +24,12 @@
 #define __align__(bytes)
 #define __launch_bounds__(...)
 #define NT_SHARED_TILES(name) unsigned char *name = host_shared[host_now->block]
-#define NT_MAP(name)          const nt_host_map *name
-#define NT_MAP_ADDRESS(name)  (name)
+#define NT_SHARED(type, name) type *name = (type *)host_shared[host_now->block]
+#ifndef WGMMA_N
+#define WGMMA_N 8
+#endif
+#define NT_MAP(name)         const nt_host_map *name
+#define NT_MAP_ADDRESS(name) (name)
 typedef const nt_host_map *nt_map_address;
 #ifndef SHIFTED
 #define SHIFTED 0
@@ -227,6 +231,13 @@ NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
     unsigned got = host_lanes[(host_now - host_lanes) ^ lane_mask].in;
     host_meet_warp(NULL); /* nobody may bring a new value before all have taken this one */
     return got;
+}
+
+NT_INLINE int nt_dot4(int sum, unsigned a, unsigned b)
+{
+    for (int e = 0; e < 4; e++)
+        sum += (int)(signed char)(a >> 8 * e & 0xffu) * (int)(signed char)(b >> 8 * e & 0xffu);
+    return sum;
 }
 
 /* ---- barriers and copies ---- */

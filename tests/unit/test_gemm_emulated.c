@@ -23,7 +23,7 @@
 
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
-extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift;
+extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift, nt_kernel_fc_cuda_gemv;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -61,6 +61,9 @@ static const example examples[] = {
     {"conv3x3", "rows=7 m_tiles=1 groups=2 stages=3", NT_BF16, 2, 64, 60, 10, 15, 1},
     {"conv3x3", "rows=4 m_tiles=1 groups=2 pingpong=true resident=true pixel_stages=2", NT_INT8, 4, 32, 130, 9, 14, 1},
     {"conv3x3", "rows=3 m_tiles=1 groups=2 pingpong=true stages=3", NT_TF32, 3, 64, 33, 8, 19, 1},
+    {"fc", "rows=2 warps=4 parts=2 unroll=2", NT_FP32, 3, 516, 21, 1, 1, 1},
+    {"fc", "rows=1 warps=2 parts=1 unroll=4", NT_BF16, 1, 1304, 9, 1, 1, 1},
+    {"fc", "rows=4 warps=4 parts=4 unroll=1", NT_INT8, 5, 2064, 18, 1, 1, 1},
     {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1},
     {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2},
     {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 1, 12, 33, 5, 5, 1},
@@ -76,6 +79,8 @@ static bool is_batch_norm(const example *e)
 /* Layers without batch norm have the same functions in their rows, which go by the problem. */
 static const nt_kernel *kernel_of(const example *e)
 {
+    if (strstr(e->params, "warps=") != NULL)
+        return &nt_kernel_fc_cuda_gemv;
     if (strncmp(e->params, "rows=", 5) == 0)
         return is_batch_norm(e) ? &nt_kernel_conv_bn_relu_cuda_shift : &nt_kernel_conv3x3_cuda_shift;
     if (e->precision == NT_FP32)
