@@ -9,7 +9,7 @@
 void nt_record_put(const CUpti_Activity *record);
 
 /* Asks for callbacks of the calls that launch something. */
-void nt_launches_enable(const nt_cupti_calls *cupti, CUpti_SubscriberHandle subscriber);
+void nt_launches_enable(const nt_cupti_calls *calls_of_cupti, CUpti_SubscriberHandle subscribed);
 /* Now and then, from one thread: switches off callbacks that have shown to tell nothing new. */
 void nt_launches_lighten(void);
 void CUPTIAPI nt_launches_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);

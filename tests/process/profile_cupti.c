@@ -2,7 +2,7 @@
  * calls, and fake_* for the program. Without CUDA, on any machine. FAKE_CUPTI_BUSY makes it held by another tool,
  * FAKE_CUPTI_APART gives the driver's calls ids of their own. FAKE_COUNT_* make counting harder: REFUSED=code at taking
  * the counters, STOP=code at the end of a launch, PASSES=n, LACKS=name that the chip has not, SPOILS=name that cannot
- * be configured, EXTRA: another launch in between. */
+ * be configured, EXTRA: another launch in between. FAKE_CUPTI_TOGETHER lets threads launch at the same time. */
 #include <cupti.h>
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static CUpti_CallbackFunc callback;
 static CUpti_BuffersCallbackRequestFunc wanted;
@@ -301,6 +302,8 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *params)
         return CUPTI_ERROR_INVALID_OPERATION;
     counters = COUNTING;
     range_launches = 0;
+    if (getenv("FAKE_CUPTI_TOGETHER") != NULL)
+        usleep(200); /* time for others to come in between */
     return CUPTI_SUCCESS;
 }
 
