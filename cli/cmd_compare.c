@@ -6,6 +6,7 @@
 
 #include "cli/cmd.h"
 #include "cli/color.h"
+#include "cli/compare_crossover.h"
 #include "cli/compare_recorded.h"
 #include "cli/compare_side.h"
 #include "cli/output.h"
@@ -26,6 +27,12 @@ static const nt_option rows[] = {
      .kind = NT_OPTION_TEXT,
      .argument = "A,B",
      .help = "price of each side, in any one currency: adds the ratio of speed per price"},
+    {.name = "link",
+     .kind = NT_OPTION_REAL,
+     .argument = "GB/S",
+     .min_real = 1e-6,
+     .max_real = 1e6,
+     .help = "cpu against GPU: rate of copies between host and device (default as 'nntune profile' measured it)"},
     {.name = NULL},
 };
 
@@ -119,6 +126,26 @@ static double carried_over(comparison *c, size_t *known)
     return mean;
 }
 
+/* Problems that a cpu solved on one side and a GPU on the other; free the list. */
+static nt_duel duel_of(const comparison *c, nt_duel_row **list)
+{
+    nt_duel duel = {0};
+    int gpu = 0;
+    *list = nt_alloc_zero(c->count, sizeof **list);
+    for (size_t i = 0; i < c->count; i++) {
+        const nt_side_row *a = c->of[0][i], *b = c->of[1][i];
+        if (a == NULL || b == NULL || !a->side.present || !b->side.present || a->on_gpu == b->on_gpu)
+            continue;
+        gpu = b->on_gpu;
+        (*list)[duel.count++] =
+            (nt_duel_row){a->on_gpu ? b : a, a->on_gpu ? a : b, a->on_gpu ? c->row[i].b_ns : c->row[i].a_ns,
+                          a->on_gpu ? c->row[i].a_ns : c->row[i].b_ns};
+    }
+    duel.row = *list;
+    nt_duel_rates(&duel, nt_args_real(c->args, "link", 0) * 1e9, c->side[gpu].reader);
+    return duel;
+}
+
 static double per_watt(const comparison *c, size_t i)
 {
     const nt_side_row *a = c->of[0][i], *b = c->of[1][i];
@@ -168,6 +195,10 @@ static void print_means(comparison *c)
     if (known > 0)
         printf("with A's best configurations B loses %.1f %% in the geometric mean of the %zu that it measured\n",
                100 * (loss - 1), known);
+    nt_duel_row *duels;
+    nt_duel duel = duel_of(c, &duels);
+    nt_duel_print(&duel);
+    free(duels);
     double all = nt_compare_mean(c->row, c->count);
     if (!isnan(c->price[0]))
         printf("speed per price: B has %.3f times A's\n", 1 / all * c->price[0] / c->price[1]);
@@ -252,6 +283,10 @@ static void print_json(comparison *c)
     json_object_set_new(document, "means", means_json(c));
     json_object_set_new(document, "loss_with_best_of_a_pct", nt_json_real(100 * (loss - 1)));
     json_object_set_new(document, "loss_problems", json_integer((json_int_t)known));
+    nt_duel_row *duels;
+    nt_duel duel = duel_of(c, &duels);
+    json_object_set_new(document, "crossovers", nt_duel_json(&duel));
+    free(duels);
     if (!isnan(c->price[0]))
         json_object_set_new(document, "speed_per_price_ratio",
                             nt_json_real(1 / nt_compare_mean(c->row, c->count) * c->price[0] / c->price[1]));

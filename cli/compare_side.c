@@ -116,6 +116,7 @@ static bool take_row(void *context, const nt_row *row)
     *out =
         (nt_side_row){.problem = problem, .cache = (nt_cache_mode)mode, .roof_pct = NAN, .run = nt_row_int(row, "run")};
     out->power_mw = nt_row_real(row, "power_mw");
+    out->on_gpu = strcmp(nt_row_text(row, "device_kind"), "cuda") == 0;
     nt_copy(out->device_uuid, sizeof out->device_uuid, nt_row_text(row, "device_uuid"));
     nt_copy(out->kernel, sizeof out->kernel, nt_row_text(row, "kernel"));
     if (side->name[0] == '\0')

@@ -14,6 +14,7 @@ typedef struct nt_side_row {
     char measurement[NT_PATH_BYTES + 32]; /* what side.measurement points at */
     char kernel[NT_NAME_BYTES], device_uuid[64];
     char *params_json; /* owned; NULL when failed */
+    bool on_gpu;
     double roof_pct, power_mw;
     int64_t run;
 } nt_side_row;

@@ -17,7 +17,7 @@ static void work(const nt_problem *problem, double *flop, double *bytes)
 }
 
 /* What a batch brings to a device and takes away: weights are there already. */
-static void moved(const nt_problem *problem, double *in_bytes, double *out_bytes)
+void nt_report_moved(const nt_problem *problem, double *in_bytes, double *out_bytes)
 {
     const nt_layer *layer = nt_layer_find(problem->layer);
     nt_extents extents;
@@ -32,7 +32,7 @@ nt_report_source nt_report_source_of(nt_reader *reader, const char *database)
 {
     nt_stored_specs_load(reader);
     return (nt_report_source){
-        .reader = reader, .database = database, .work = work, .moved = moved, .shape = nt_present_shape};
+        .reader = reader, .database = database, .work = work, .moved = nt_report_moved, .shape = nt_present_shape};
 }
 
 nt_result_filter nt_report_filter(const nt_args *args)

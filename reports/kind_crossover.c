@@ -92,17 +92,16 @@ static bool take_rate(void *context, const nt_row *row)
     return false;
 }
 
-/* Of this GPU's copies of 1 MiB and more, pinned or not, as programs made them. */
-static double measured_rate(const duel *d, const char *direction)
+/* Pinned or not, as programs made them. */
+static double measured_rate(nt_reader *reader, const char *uuid, const char *direction)
 {
-    nt_reader *reader = d->r->source.reader;
     double rate = NAN;
     nt_str sql = {0};
     nt_str_addf(&sql,
                 "select 1e9 * sum(bytes) / nullif(sum(duration_ns), 0) from profile_work where kind = 'copy' and "
                 "direction = '%s' and bytes >= 1048576 and device_uuid = '",
                 direction);
-    for (const char *c = d->r->device[d->device[1]].info.uuid; *c != '\0'; c++)
+    for (const char *c = uuid; *c != '\0'; c++)
         if (*c != '\'')
             nt_str_addf(&sql, "%c", *c);
     nt_str_add(&sql, "'");
@@ -112,11 +111,18 @@ static double measured_rate(const duel *d, const char *direction)
     return rate;
 }
 
+void nt_copy_rates(nt_reader *reader, const char *device_uuid, double *to_device, double *from_device)
+{
+    *to_device = measured_rate(reader, device_uuid, "host to device");
+    *from_device = measured_rate(reader, device_uuid, "device to host");
+}
+
 static void find_rates(duel *d, double given)
 {
     d->given = given > 0;
-    d->to_device = d->given ? given : measured_rate(d, "host to device");
-    d->from_device = d->given ? given : measured_rate(d, "device to host");
+    d->to_device = d->from_device = given;
+    if (!d->given)
+        nt_copy_rates(d->r->source.reader, d->r->device[d->device[1]].info.uuid, &d->to_device, &d->from_device);
 }
 
 static double copies_ns(const duel *d, const nt_problem *problem)

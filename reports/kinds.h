@@ -54,6 +54,8 @@ typedef struct nt_crossover {
     int64_t from_batch;    /* the first measured one from which on it is */
     double batch, time_ns; /* where the lines cross; NAN when they do not */
 } nt_crossover;
+/* Rates of a GPU's copies of 1 MiB and more, bytes/s, as `nntune profile` measured them; NAN when it did not. */
+void nt_copy_rates(nt_reader *reader, const char *device_uuid, double *to_device, double *from_device);
 nt_crossover nt_crossover_of(const int64_t *batch, const double *cpu_ns, const double *gpu_ns, int count);
 
 nt_status nt_plot_heatmap(const nt_result *, const nt_plot_options *, nt_chart *, nt_error *);

@@ -39,7 +39,7 @@ mv live.svg first.svg; gnuplot live.gp; cmp first.svg live.svg || fail "the scri
 # The cpu against the GPU: its times made twice the cpu's at batch 1 and half at 2, so that they cross between, without copies;
 # copies are unknown, then given, then as a profile has them.
 cp t.db cross.db
-sqlite3 cross.db "delete from final;
+sqlite3 cross.db "delete from final; delete from sample;
     update trial set time_ns = time_ns * f, time_lo_ns = time_lo_ns * f, time_hi_ns = time_hi_ns * f from
         (select id as p, case batch when 1 then 2.0 else 0.5 end as f from problem) where run_id > 100 and problem_id = p"
 words() { "$NNTUNE" plot crossover --db cross.db --precision fp32 "$@" -o - | tr '\n' ' ' | tr -s ' '; }
@@ -53,6 +53,13 @@ sqlite3 cross.db "insert into profile_work (run_id, number, kind, process, devic
                (1, 3, 'copy', 0, 'GPU-1', 0, 900000, 2000, 'host to device'), (1, 4, 'copy', 0, 'GPU-2', 0, 1, 2000000, 'host to device')" ||
     fail "the profile cannot be made up"
 words > text; grep -q 'inputs at 20 GB/s and outputs at 10 GB/s, as measured' text || fail "a profile's copies: $(cat text)"
+
+# The same in words by the comparison, either way round.
+"$NNTUNE" compare run:$run run:$((run + 100)) --db cross.db --link 1000 > text || [ $? -eq 5 ] || fail "compare"
+grep -q 'fp32: the GPU is faster without copies from batch 2 on (the lines cross at 1\..*; with copies from batch 2 on' text ||
+    fail "crossover by compare: $(cat text)"
+"$NNTUNE" compare run:$((run + 100)) run:$run --db cross.db --link 0.00001 > text || [ $? -eq 5 ] || fail "compare"
+grep -q 'without copies from batch 2 on .*; with copies not at the largest batch' text || fail "turned round: $(cat text)"
 
 # Both devices of one name are told apart.
 grep -q '(\.\.GPU-1)' devices.svg || fail "two devices of one name look the same"
