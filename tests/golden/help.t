@@ -60,7 +60,8 @@ $ nntune sweep --help
 |       --batch N,..          batch sizes (default 1,32 on a GPU, 1,4 on a cpu)
 |       --precision P,..      fp32, tf32, fp16, bf16, int8, fp8 (default:
 |                             fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)
-|       --layout L,..         nhwc, nchw (default nhwc; layers of rows have it alone)
+|       --layout L,..         nhwc, nchw (default nhwc; layers of rows have it
+|                             alone)
 |       --kernel NAME         only this kernel of the layer
 |       --param NAME=V,..     keep these values of a parameter; kernels without it
 |                             are left out; may be repeated

@@ -35,8 +35,8 @@ $ nntune sweep conv3x3 --bach 1
 ! nntune: unknown option '--bach'
 !   did you mean '--batch'?
 = 2
-$ nntune sweep conv3x3 --objective time
-! nntune: unknown option '--objective'
+$ nntune sweep conv3x3 --goal time
+! nntune: unknown option '--goal'
 !   --help lists the options of this command
 = 2
 $ nntune sweep conv3x3 -z
