@@ -6,4 +6,4 @@ fuzz-top:
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-asan SANITIZE=1 OPT="-O1 -g" $(BUILD)-asan/nntune
 	@NNTUNE=$(abspath $(BUILD)-asan/nntune) EVENTS=$(EVENTS) SEED=$(SEED) sh tests/run_scripts.sh screen tests/screen/fuzz.sh
 screen: $(BIN)
-	@NNTUNE=$(abspath $(BIN)) UPDATE=$(UPDATE) EVENTS=$(EVENTS) sh tests/run_scripts.sh screen $(or $(FILES),tests/screen/screens.sh tests/screen/terminal.sh)
+	@NNTUNE=$(abspath $(BIN)) UPDATE=$(UPDATE) EVENTS=$(EVENTS) sh tests/run_scripts.sh screen $(or $(FILES),tests/screen/screens.sh tests/screen/terminal.sh tests/screen/log_agrees.sh)

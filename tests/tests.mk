@@ -36,6 +36,7 @@ asan:
 -include tests/gpu_profile.mk
 -include tests/gpu_counters.mk
 -include tests/gpu_live.mk
+-include tests/gpu_top.mk
 -include tests/golden.mk
 -include tests/screen.mk
 -include tests/report.mk

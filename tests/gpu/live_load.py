@@ -1,6 +1,6 @@
 """A foreign load for judge_live.py: keeps the GPU busy until it is told to stop, and writes one line a block of launches:
 the time of its end and the launches a second in it. Blocks are queued ahead, so the GPU never waits for this process.
-Usage: live_load.py dram|gemm OUTPUT"""
+Usage: live_load.py dram|gemm|conv OUTPUT"""
 import signal
 import sys
 import time
@@ -21,6 +21,10 @@ def make_step(kind):
         source = torch.randn(1 << 29, device="cuda", dtype=torch.bfloat16)
         target = torch.empty_like(source)
         return lambda: torch.clamp_min(source, 0, out=target)
+    if kind == "conv":  # a 3x3 convolution of a ResNet, bf16
+        images = torch.randn(64, 256, 56, 56, device="cuda", dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+        weights = torch.randn(256, 256, 3, 3, device="cuda", dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+        return lambda: torch.nn.functional.conv2d(images, weights, padding=1)
     a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
     c = torch.empty_like(a)
