@@ -19,7 +19,7 @@ import tempfile
 
 PLAIN, MORE = 1000, 1030
 CUDA = """
-extern "C" __global__ void planted(const float *x, float *y, int count)
+__global__ void planted(const float *x, float *y, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)
@@ -58,7 +58,7 @@ def write_kernel(folder, cuda):
         "parameters": [{"name": "work", "values": [PLAIN, MORE], "default": PLAIN, "help": "multiplications of an element"}],
         "arguments": [{"name": "x", "type": "f32", "count": "n"}, {"name": "y", "type": "f32", "count": "n", "access": "write"},
                       {"name": "count", "type": "i32", "value": "n"}],
-        "kernels": [{"entry": "planted", "grid": "(n + 255) // 256", "block": 256} if cuda else
+        "kernels": [{"entry": "planted", "grid": "(n + 255) // 256", "block": "256"} if cuda else
                     {"entry": "planted", "grid": "(n + 63) // 64"}],
         "reference": {"sources": ["reference.c"], "entry": "planted_reference"},
         "tolerance": {"relative": 1e-5, "absolute": 1e-6}, "flop": f"{2 * PLAIN} * n", "bytes": "8 * n"}
