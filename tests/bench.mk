@@ -21,7 +21,7 @@ else
 endif
 
 # make bar-search           strategies on the recorded spaces in $NNTUNE_SPACES or ../shared/spaces against their bars
-# make bar-search ARGS="auto --repeats 10"   one section: auto classic cost wide flight seconds noise warm honest
+# make bar-search ARGS="auto --repeats 10"   one section: auto classic cost wide flight seconds noise warm renamed honest
 # make bar-space            how long spaces take to build, against its bars
 .PHONY: bar-search bar-space
 bar-search: $(BUILD)/bench/bench_search

@@ -2,7 +2,7 @@
  * its standard error, its bar and the verdict; ends with 1 when one is short.
  *
  * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic cost wide flight seconds noise warm
- * honest; none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in
+ * renamed honest; none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in
  * baseline.csv. */
 #include <math.h>
 #include <stdio.h>
@@ -392,6 +392,32 @@ static void section_warm(const nt_strategy *strategy)
 
 /* ---- honest search ---------------------------------------------------------------------------------------------- */
 
+/* Other names, in the opposite order of the alphabet. The given spaces have numbers alone; values without an order are
+ * shuffled in tests/unit/test_search_honest.c. */
+static void rename_params(nt_recorded *recorded)
+{
+    static char names[NT_MAX_PARAMS][8];
+    nt_param *params = (nt_param *)recorded->kernel.params;
+    for (int p = 0; p < recorded->kernel.param_count; p++) {
+        snprintf(names[p], sizeof names[p], "%c", 'z' - p);
+        params[p].name = names[p];
+    }
+}
+
+static void section_renamed(const nt_strategy *strategy)
+{
+    nt_score_pair before[SPACES], after[SPACES];
+    double error, other_error;
+    run_all(strategy, &plain, before);
+    for (int i = 0; i < SPACES; i++)
+        rename_params(space[i]);
+    run_all(strategy, &plain, after);
+    double p = mean_of(before, offsetof(nt_score, p_exact), &error),
+           renamed = mean_of(after, offsetof(nt_score, p_exact), &other_error);
+    judge("parameters renamed: P exact, change in errors", fabs(renamed - p) / hypot(error, other_error), (double)NAN,
+          2, true);
+}
+
 /* Times permuted among the rows: nothing is to be learnt, so nothing but luck may be gained. */
 static void permute(nt_recorded *recorded, uint64_t seed)
 {
@@ -608,6 +634,7 @@ int main(int argc, char **argv)
     with_auto(argc, argv, "seconds", section_seconds, only);
     with_auto(argc, argv, "noise", section_noise, only);
     with_auto(argc, argv, "warm", section_warm, only);
+    with_auto(argc, argv, "renamed", section_renamed, only);
     if (wanted(argc, argv, "honest")) { /* the last: it spoils the spaces */
         printf("honest\n");
         section_honest(only);
