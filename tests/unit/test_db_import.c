@@ -315,7 +315,7 @@ static void make_older(const char *path)
     nt_str sql = {0};
     sqlite3 *db;
     nt_str_add(&sql, "delete from imported; drop table imported_trial; drop table imported; drop view profile_counters; drop table profile_counter; drop view best;"
-                     "drop view trials; alter table kernel drop column vendor; pragma user_version = 2;");
+                     "drop view trials; alter table kernel drop column vendor; alter table sample drop column per_block; pragma user_version = 2;");
     nt_str_add_n(&sql, views, (size_t)(strstr(views, "-- Trials by run") - views));
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     if (sqlite3_exec(db, nt_str_text(&sql), NULL, NULL, NULL) != SQLITE_OK)
