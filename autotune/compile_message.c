@@ -61,10 +61,13 @@ nt_status nt_compile_result_parse(const json_t *message, nt_pool_result *out, nt
 
 enum { MEMORY_LIMIT_GIB = 16 };
 
-/* AddressSanitizer reserves terabytes as data: no limit under it. */
+/* AddressSanitizer reserves terabytes as data: no limit under it, by whichever of the two ways a compiler says so. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
 static void limit_memory(void)
 {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined __SANITIZE_ADDRESS__ && !__has_feature(address_sanitizer)
     rlim_t bytes = (rlim_t)MEMORY_LIMIT_GIB << 30;
     struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
     setrlimit(RLIMIT_DATA, &limit);

@@ -274,12 +274,12 @@ static json_t *kernel_of(writer *w)
     json_t *sizes = json_array();
     for (int i = 0; i < spec->sizes.count && i < 3; i++)
         json_array_append_new(sizes, json_integer(spec->sizes.dim[i].size));
+    json_t *grid = extent_of(w, launch->grid, "a grid over limits of the device");
+    json_t *block = extent_of(w, launch->block, "a block over limits of the device"), *arguments = arguments_of(w);
     json_t *kernel = json_pack("{s:s, s:o, s:O, s:s, s:o, s:o, s:o, s:o}", "Language", cuda ? "CUDA" : "C",
                                "KernelName", entry_of(launch->entry), "KernelFile",
                                json_is_string(sources) ? sources : json_array_get(sources, 0), "GlobalSizeType", "CUDA",
-                               "GlobalSize", extent_of(w, launch->grid, "a grid over limits of the device"),
-                               "LocalSize", extent_of(w, launch->block, "a block over limits of the device"),
-                               "ProblemSize", sizes, "Arguments", arguments_of(w));
+                               "GlobalSize", grid, "LocalSize", block, "ProblemSize", sizes, "Arguments", arguments);
     if (launch->shared_bytes != NULL)
         json_object_set_new(kernel, "SharedMemory",
                             expression(w, launch->shared_bytes, "shared memory over limits of the device"));
@@ -295,10 +295,11 @@ static json_t *kernel_of(writer *w)
 static json_t *t1_of(writer *w)
 {
     static const char *const keys[] = {"include_paths", "precision", "flop", "bytes"};
-    json_t *kernel = kernel_of(w);
+    json_t *kernel = kernel_of(w), *conditions = conditions_of(w),
+           *params = params_of(w); /* in the order of what is told */
     json_t *t1 = json_pack("{s:{s:s, s:s}, s:{s:o, s:o}, s:o}", "General", "BenchmarkName", w->spec->name,
-                           "OutputFormat", "JSON", "ConfigurationSpace", "TuningParameters", params_of(w), "Conditions",
-                           conditions_of(w), "KernelSpecification", kernel);
+                           "OutputFormat", "JSON", "ConfigurationSpace", "TuningParameters", params, "Conditions",
+                           conditions, "KernelSpecification", kernel);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         drop(w, json_object_get(w->root, keys[i]) != NULL, keys[i]);
     drop(w, w->spec->reference != NT_SPEC_OF_FILES && json_object_get(w->root, "tolerance") != NULL, "tolerance");
