@@ -45,10 +45,14 @@
     X(conv3x3_cuda_gemm) \
     X(conv3x3_cuda_shift) \
     X(conv3x3_cuda_gemm3) \
+    X(conv3x3_cuda_gemm_first) \
+    X(conv3x3_cuda_gemm3_first) \
     X(conv3x3_cuda_cudnn) \
     X(conv3x3_cuda_fault) \
     X(conv1x1_cuda_gemm) \
     X(conv1x1_cuda_gemm3) \
+    X(conv1x1_cuda_gemm_first) \
+    X(conv1x1_cuda_gemm3_first) \
     X(conv1x1_cuda_cudnn) \
     X(conv1x1_cuda_cublaslt) \
     X(conv7x7_cuda_gemm) \
@@ -61,6 +65,8 @@
     X(fc_cuda_cublaslt) \
     X(conv_bn_relu_cuda_gemm) \
     X(conv_bn_relu_cuda_gemm3) \
+    X(conv_bn_relu_cuda_gemm_first) \
+    X(conv_bn_relu_cuda_gemm3_first) \
     X(conv_bn_relu_cuda_shift) \
     X(conv3x3_fake) \
     X(relu_cpu_map) \

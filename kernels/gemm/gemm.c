@@ -59,11 +59,19 @@ static int64_t parts(const nt_problem *problem)
     return problem->precision == NT_FP32 ? 2 : 1;
 }
 
+/* Layouts of one pixel are the same. */
+static bool channels_first(const nt_problem *problem, const nt_product_shape *p)
+{
+    return problem->layout == NT_NCHW && p->height * p->width > 1;
+}
+
 const char *nt__gemm_refuses(const nt_problem *problem)
 {
     nt_product_shape p = nt__product_of(problem);
-    if (problem->layout != NT_NHWC)
-        return "tensor maps need channels last";
+    if (channels_first(problem, &p) && p.images > 65535)
+        return "channels first are moved image by image, up to 65535";
+    if (channels_first(problem, &p) && (p.filters > 65535 || p.channels > 32 * 65535))
+        return "channels first are moved filter by filter, up to 65535";
     if (p.channels * elem_bytes(problem) % 16 != 0)
         return "the bytes of all channels of a pixel must be a multiple of 16";
     if (p.pixels > INT32_MAX - 1024 || p.filters > INT32_MAX - 1024 || p.channels * p.taps > INT32_MAX - 1024)
@@ -89,6 +97,8 @@ void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str
     nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DIMAGES=%d", columns, columns / 8,
                 nt__gemm_out_vector(problem, p.filters), p.gathered);
     nt__gemm_finish_options(&p, out);
+    if (channels_first(problem, &p))
+        nt_str_addf(out, " -DCHANNELS_FIRST=1 -DOUT_AREA=%lld", (long long)(p.out_height * p.out_width));
     nt_str_addf(out, " -DSTRIDE=%lld -DBORDER=%lld -DFILTER_WIDTH=%lld", (long long)p.stride, (long long)p.border,
                 (long long)p.filter_size);
 }
@@ -99,13 +109,21 @@ void nt__gemm_finish_options(const nt_product_shape *product, nt_str *out)
         nt_str_addf(out, " -DSCALED=1 -DACTIVATION=%d", product->activation == NT_ACT_NONE ? 0 : product->activation);
 }
 
+/* Weights in two parts, or with channels last. */
+static size_t packed_bytes_of(const nt_problem *problem, const nt_product_shape *p)
+{
+    bool packed = parts(problem) > 1 || channels_first(problem, p);
+    return packed ? (size_t)(p->filters * p->taps * p->channels * elem_bytes(problem) * parts(problem)) : 0;
+}
+
 /* ---- tensor maps ------------------------------------------------------------------------------------------------------- */
 
 /* [pixels][channels] as a matrix, or [images][height][width][channels] to gather from. */
 static nt_tensor_map pixel_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
 {
     int64_t bytes = elem_bytes(problem), pixel = p->channels * bytes;
-    nt_tensor_map map = {.role = NT_ROLE_IN, .elem_bytes = bytes, .step = {1, 1}};
+    nt_tensor_map map = {
+        .role = channels_first(problem, p) ? NT_ROLE_WORKSPACE : NT_ROLE_IN, .elem_bytes = bytes, .step = {1, 1}};
     map.box[0] = (uint32_t)(ROW_BYTES / bytes);
     map.size[0] = p->channels;
     if (!p->gathered) {
@@ -136,7 +154,7 @@ nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_sh
 {
     int64_t bytes = elem_bytes(problem);
     nt_tensor_map map = {
-        .role = parts(problem) > 1 ? NT_ROLE_PACKED : NT_ROLE_WEIGHT, .elem_bytes = bytes, .step = {1, 1}};
+        .role = packed_bytes_of(problem, p) > 0 ? NT_ROLE_PACKED : NT_ROLE_WEIGHT, .elem_bytes = bytes, .step = {1, 1}};
     const int64_t sizes[NT_MAP_RANK] = {p->channels, p->taps, p->filters, parts(problem)};
     const uint32_t box[NT_MAP_RANK] = {(uint32_t)(ROW_BYTES / bytes), 1, (uint32_t)rows, 1};
     int64_t stride = bytes;
@@ -150,12 +168,6 @@ nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_sh
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
-
-/* Weights in two parts. */
-static size_t split_bytes(const nt_problem *problem, const nt_product_shape *p)
-{
-    return parts(problem) > 1 ? (size_t)(p->filters * p->taps * p->channels) * 2 * sizeof(float) : 0;
-}
 
 void nt__gemm_finish_argument(const nt_product_shape *product, size_t packed_bytes, nt_stage *stage)
 {
@@ -204,7 +216,7 @@ static launch launch_of(const nt_problem *problem, const nt_product_shape *p, co
 }
 
 static void product_stage(const nt_problem *problem, const nt_product_shape *p, const nt_config *config,
-                          const launch *l, nt_stage *stage)
+                          const launch *l, size_t moved_bytes, nt_stage *stage)
 {
     bool transposed = value(config, "transposed") != 0;
     int64_t a_rows = value(config, "tile_m") / value(config, "cluster_n");
@@ -218,20 +230,55 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     nt_stage_arg_map(stage, &pixels);
     nt_stage_arg_map(stage, &filters);
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
-    nt__gemm_finish_argument(p, split_bytes(problem, p), stage);
+    nt__gemm_finish_argument(p, moved_bytes, stage);
     const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, p->taps * channel_blocks,
                              p->out_height, p->out_width, l->m_tiles,  l->n_tiles,     value(config, "band")};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         nt_stage_arg_i32(stage, sizes[i]);
 }
 
-static void split_stage(int64_t count, nt_stage *stage)
+static void split_stage(int64_t count, nt_role from, size_t offset_bytes, nt_stage *stage)
 {
     enum { SPLIT_THREADS = 256 };
     nt_stage_kernel(stage, "nt_split_weights", (uint32_t)ceil_div(count, SPLIT_THREADS), 1, 1, SPLIT_THREADS, 1, 1);
-    nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
+    nt_stage_arg_buffer(stage, from, offset_bytes);
     nt_stage_arg_buffer(stage, NT_ROLE_PACKED, 0);
     nt_stage_arg_i64(stage, count);
+}
+
+/* [outer][channels][area] to [outer][area][channels]. */
+static void channels_last_stage(const nt_problem *problem, nt_role from, nt_role to, size_t to_bytes, int64_t outer,
+                                int64_t channels, int64_t area, nt_stage *stage)
+{
+    enum { SIDE = 32, MOVE_THREADS = 256 };
+    nt_stage_kernel(stage, "nt_channels_last", (uint32_t)ceil_div(area, SIDE), (uint32_t)ceil_div(channels, SIDE),
+                    (uint32_t)outer, MOVE_THREADS, 1, 1);
+    stage->smem_dynamic_bytes = (uint32_t)(SIDE * (SIDE + 1) * elem_bytes(problem));
+    nt_stage_arg_buffer(stage, from, 0);
+    nt_stage_arg_buffer(stage, to, to_bytes);
+    nt_stage_arg_i32(stage, channels);
+    nt_stage_arg_i32(stage, area);
+}
+
+/* Everything before the product: inputs and weights moved to channels last, weights of fp32 divided into two parts
+ * (they wait behind those where both is done). */
+static void add_moves(const nt_problem *problem, const nt_product_shape *p, nt_plan *plan)
+{
+    int64_t count = p->filters * p->taps * p->channels;
+    bool first = channels_first(problem, p), split = parts(problem) > 1;
+    size_t packed_bytes = plan->packed_bytes, moved_bytes = split ? packed_bytes : 0;
+    if (first) {
+        channels_last_stage(problem, NT_ROLE_IN, NT_ROLE_WORKSPACE, 0, p->images, p->channels, p->height * p->width,
+                            &plan->stage[plan->stage_count++]);
+        plan->workspace_bytes = (size_t)(p->images * p->channels * p->height * p->width * elem_bytes(problem));
+        channels_last_stage(problem, NT_ROLE_WEIGHT, NT_ROLE_PACKED, moved_bytes, p->filters, p->channels, p->taps,
+                            &plan->prepare[plan->prepare_count++]);
+    }
+    if (split)
+        split_stage(count, first ? NT_ROLE_PACKED : NT_ROLE_WEIGHT, first ? moved_bytes : 0,
+                    &plan->prepare[plan->prepare_count++]);
+    if (first && split)
+        plan->packed_bytes += (size_t)(count * elem_bytes(problem));
 }
 
 nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device, nt_plan *out,
@@ -247,11 +294,10 @@ nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, cons
                        (long long)l.smem_bytes, (long long)device->smem_per_block_bytes);
     if (value(config, "persistent") && l.blocks < l.cluster)
         return nt_fail(err, NT_LAUNCH_FAILED, "a cluster of %lld blocks does not fit the device", (long long)l.cluster);
-    size_t packed_bytes = split_bytes(problem, &p);
-    *out = (nt_plan){.stage_count = 1, .packed_bytes = packed_bytes};
-    product_stage(problem, &p, config, &l, &out->stage[0]);
-    if (packed_bytes > 0)
-        split_stage(p.filters * p.taps * p.channels, &out->prepare[out->prepare_count++]);
-    nt__gemm_finish_prepare(&p, packed_bytes, out);
+    *out = (nt_plan){.packed_bytes = packed_bytes_of(problem, &p)};
+    add_moves(problem, &p, out);
+    size_t moved_bytes = out->packed_bytes;
+    product_stage(problem, &p, config, &l, moved_bytes, &out->stage[out->stage_count++]);
+    nt__gemm_finish_prepare(&p, moved_bytes, out);
     return NT_OK;
 }

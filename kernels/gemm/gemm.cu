@@ -211,6 +211,8 @@ NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *
         int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
 #if TRANSPOSED
         nt_store_column((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
+#elif CHANNELS_FIRST
+        nt_store_scattered((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
 #else
         nt_store_row((nt_out *)out, finish, sum[i / 2], i % 2, row < t->pixels, (long long)row * t->filters, n0,
                      t->filters);
@@ -286,6 +288,23 @@ NT_ENTRY void __launch_bounds__(256) nt_split_weights(const float *weight, unsig
     long long i = (long long)blockIdx.x * 256 + threadIdx.x;
     if (i < count)
         split_f32(nt_f32_to_bits(weight[i]), &parts[i], &parts[count + i]);
+}
+#endif
+
+#if CHANNELS_FIRST
+/* [images][channels][area] to [images][area][channels], for inputs and weights alike: a block moves 32 x 32 elements. */
+NT_ENTRY void __launch_bounds__(256) nt_channels_last(const nt_elem *from, nt_elem *to, int channels, int area)
+{
+    NT_SHARED(nt_elem, tile); /* [32][33] */
+    int x = threadIdx.x % 32, y = threadIdx.x / 32, pixel = blockIdx.x * 32, channel = blockIdx.y * 32;
+    long long image = (long long)blockIdx.z * channels * area;
+    for (int i = y; i < 32; i += 8)
+        if (channel + i < channels && pixel + x < area)
+            tile[i * 33 + x] = from[image + (long long)(channel + i) * area + pixel + x];
+    __syncthreads();
+    for (int i = y; i < 32; i += 8)
+        if (pixel + i < area && channel + x < channels)
+            to[image + (long long)(pixel + i) * channels + channel + x] = tile[x * 33 + i];
 }
 #endif
 

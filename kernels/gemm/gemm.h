@@ -44,7 +44,8 @@ void nt__gemm_finish_prepare(const nt_product_shape *product, size_t packed_byte
 enum { NT__GEMM_MAX_SPLIT = 16, NT__GEMM_PARAMS = 12 };
 extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 
-/* ---- constraints, whose sizes differ from layer to layer: PIXELS and TAPS are expressions; PARTS is "1", or
+/* ---- constraints, whose sizes differ from layer to layer: PIXELS and TAPS are expressions; MOST pixels
+ * may be columns; PARTS is "1", or
  * "2" for weights in two parts (fp32) ---- */
 
 #define NT__GEMM_TILE_K      "(128 // elem_bytes)"
@@ -57,37 +58,37 @@ extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 #define NT__GEMM_BLOCKS(PIXELS) \
     "((" NT__GEMM_ROWS(PIXELS) " + tile_m - 1) // tile_m * ((" NT__GEMM_COLUMNS(PIXELS) " + tile_n - 1) // tile_n))"
 
-#define NT__GEMM_CONSTRAINTS(PIXELS, TAPS, PARTS)                                                                   \
-    {"cc == 90", "only compute capability 9.0 has the instructions"},                                               \
-        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},    \
-        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                            \
-        {NT__GEMM_SMEM(PARTS) " <= smem_per_block", "the stages fit in shared memory"},                             \
-        {"min_blocks * (" NT__GEMM_SMEM(PARTS) " + 1024) <= smem_per_block + 1024",                                 \
-         "the stages of min_blocks blocks fit in shared memory"},                                                   \
-        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                     \
-         "accumulators and addresses of min_blocks blocks fit in the registers"},                                   \
-        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm",   \
-         "min_blocks is asked for only where registers would otherwise not allow it"},                              \
-        {"persistent or not pingpong", "groups that take turns need more than one tile"},                           \
-        {"not persistent or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"},             \
-        {"not transposed or (" PIXELS " <= 4096 and " PARTS " == 1)", "filters become rows where pixels are few"},  \
-        {"transposed or tile_n >= 32", "only few pixels need narrower tiles"},                                      \
-        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                     \
-        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},                \
-        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                      \
-        {"cluster_m == 1 or (cluster_n == 1 and " NT__GEMM_ROWS(PIXELS) " > tile_m)",                               \
-         "a cluster of two has two tiles"},                                                                         \
-        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},              \
-        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                      \
-        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                         \
-         "a cluster shares operands or the reduction, and has one tile then"},                                      \
-        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                       \
-        {"split_k == 1 or tile_m * tile_n * 4 <= " NT__GEMM_SMEM(PARTS), "partial sums fit where the stages were"}, \
-        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                   \
-         "the reduction is split where blocks are few"},                                                            \
-    {                                                                                                               \
-        "split_k == 1 or " TAPS " * ((c + " NT__GEMM_TILE_K " - 1) // " NT__GEMM_TILE_K ") >= 2 * split_k",         \
-            "each part has two tiles or more"                                                                       \
+#define NT__GEMM_CONSTRAINTS(PIXELS, TAPS, PARTS, MOST)                                                                \
+    {"cc == 90", "only compute capability 9.0 has the instructions"},                                                  \
+        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},       \
+        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                               \
+        {NT__GEMM_SMEM(PARTS) " <= smem_per_block", "the stages fit in shared memory"},                                \
+        {"min_blocks * (" NT__GEMM_SMEM(PARTS) " + 1024) <= smem_per_block + 1024",                                    \
+         "the stages of min_blocks blocks fit in shared memory"},                                                      \
+        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                        \
+         "accumulators and addresses of min_blocks blocks fit in the registers"},                                      \
+        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm",      \
+         "min_blocks is asked for only where registers would otherwise not allow it"},                                 \
+        {"persistent or not pingpong", "groups that take turns need more than one tile"},                              \
+        {"not persistent or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"},                \
+        {"not transposed or (" PIXELS " <= " MOST " and " PARTS " == 1)", "filters become rows where pixels are few"}, \
+        {"transposed or tile_n >= 32", "only few pixels need narrower tiles"},                                         \
+        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                        \
+        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},                   \
+        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                         \
+        {"cluster_m == 1 or (cluster_n == 1 and " NT__GEMM_ROWS(PIXELS) " > tile_m)",                                  \
+         "a cluster of two has two tiles"},                                                                            \
+        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},                 \
+        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                         \
+        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                            \
+         "a cluster shares operands or the reduction, and has one tile then"},                                         \
+        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                          \
+        {"split_k == 1 or tile_m * tile_n * 4 <= " NT__GEMM_SMEM(PARTS), "partial sums fit where the stages were"},    \
+        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                      \
+         "the reduction is split where blocks are few"},                                                               \
+    {                                                                                                                  \
+        "split_k == 1 or " TAPS " * ((c + " NT__GEMM_TILE_K " - 1) // " NT__GEMM_TILE_K ") >= 2 * split_k",            \
+            "each part has two tiles or more"                                                                          \
     }
 
 /* ---- rows, one of each for a layer ---- */
@@ -96,15 +97,15 @@ extern const char nt_embed_common_prelude_cuh[], nt_embed_common_tensor_core_cuh
 extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_gemm_store_cuh[],
     nt_embed_gemm_gemm_cu[];
 
-#define NT__GEMM_COMMON(LAYER, CONSTRAINTS)                                                                     \
-    .layer = (LAYER), .device = NT_DEVICE_CUDA,                                                                 \
-    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,        \
-               nt_embed_gemm_pipe_cuh,      nt_embed_gemm_place_cuh,         nt_embed_gemm_store_cuh,           \
-               nt_embed_gemm_gemm_cu},                                                                          \
-    .layouts = NT_BIT(NT_NHWC), .min_compute_capability = 90, .arch_specific = true, .params = nt__gemm_params, \
-    .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                                               \
-    .constraint_count = sizeof(CONSTRAINTS) / sizeof(CONSTRAINTS)[0], .bound = NT_BOUND_DIRECT,                 \
-    .additions = nt__product_additions, .refuses = nt__gemm_refuses, .options = nt__gemm_options,               \
+#define NT__GEMM_COMMON(LAYER, CONSTRAINTS, LAYOUT)                                                            \
+    .layer = (LAYER), .device = NT_DEVICE_CUDA,                                                                \
+    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,       \
+               nt_embed_gemm_pipe_cuh,      nt_embed_gemm_place_cuh,         nt_embed_gemm_store_cuh,          \
+               nt_embed_gemm_gemm_cu},                                                                         \
+    .layouts = NT_BIT(LAYOUT), .min_compute_capability = 90, .arch_specific = true, .params = nt__gemm_params, \
+    .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                                              \
+    .constraint_count = sizeof(CONSTRAINTS) / sizeof(CONSTRAINTS)[0], .bound = NT_BOUND_DIRECT,                \
+    .additions = nt__product_additions, .refuses = nt__gemm_refuses, .options = nt__gemm_options,              \
     .plan = nt__gemm_plan
 
 #define NT__GEMM_FLOATS (NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16))
@@ -115,12 +116,25 @@ extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_
         .name = "gemm",                                                                                       \
         .summary = "matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)", \
         .precisions = (PRECISIONS),                                                                           \
-        NT__GEMM_COMMON(LAYER, CONSTRAINTS)}
+        NT__GEMM_COMMON(LAYER, CONSTRAINTS, NT_NHWC)}
 
 #define NT__GEMM_EXACT_ROW(NAME, LAYER, CONSTRAINTS)                                                    \
     const nt_kernel NAME = {.name = "gemm_3xtf32",                                                      \
                             .summary = "fp32 as three products of tf32 parts on Hopper's tensor cores", \
                             .precisions = NT_BIT(NT_FP32),                                              \
-                            NT__GEMM_COMMON(LAYER, CONSTRAINTS)}
+                            NT__GEMM_COMMON(LAYER, CONSTRAINTS, NT_NHWC)}
+
+/* The same for channels first: inputs are moved to channels last before the product, which stores channels first. */
+#define NT__GEMM_FIRST_ROW(NAME, LAYER, PRECISIONS, CONSTRAINTS)                                    \
+    const nt_kernel NAME = {.name = "gemm_nchw",                                                    \
+                            .summary = "inputs moved to channels last, then the product of 'gemm'", \
+                            .precisions = (PRECISIONS),                                             \
+                            NT__GEMM_COMMON(LAYER, CONSTRAINTS, NT_NCHW)}
+
+#define NT__GEMM_EXACT_FIRST_ROW(NAME, LAYER, CONSTRAINTS)                                                 \
+    const nt_kernel NAME = {.name = "gemm_3xtf32_nchw",                                                    \
+                            .summary = "inputs moved to channels last, then the product of 'gemm_3xtf32'", \
+                            .precisions = NT_BIT(NT_FP32),                                                 \
+                            NT__GEMM_COMMON(LAYER, CONSTRAINTS, NT_NCHW)}
 
 #endif

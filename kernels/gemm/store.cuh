@@ -3,7 +3,8 @@
  *
  * Macros: N_TILES, columns of a warp's tile over 8; OUT_VECTOR, output elements that may be stored at once (1, 2 or 8);
  * TRANSPOSED, rows of the tile are filters and columns are pixels; SCALED, each filter's results are multiplied by
- * finish[2 filter], and finish[2 filter + 1] is added; ACTIVATION, 0 none, 1 relu, 2 relu6, 3 silu, 4 gelu. */
+ * finish[2 filter], and finish[2 filter + 1] is added; CHANNELS_FIRST, the output is [images][filters][OUT_AREA pixels];
+ * ACTIVATION, 0 none, 1 relu, 2 relu6, 3 silu, 4 gelu. */
 
 #if defined(NT_PRECISION_INT8)
 typedef int nt_out;
@@ -19,6 +20,9 @@ typedef float nt_out;
 #endif
 #ifndef SCALED
 #define SCALED 0
+#endif
+#ifndef CHANNELS_FIRST
+#define CHANNELS_FIRST 0
 #endif
 #ifndef ACTIVATION
 #define ACTIVATION 0
@@ -133,23 +137,61 @@ NT_ENTRY void __launch_bounds__(128) nt_prepare_finish(const nt_elem *weight, fl
 }
 #endif
 
+/* Where the result of a filter at a pixel is. */
+NT_INLINE long long nt_place(int filter, int pixel, int filters)
+{
+#if CHANNELS_FIRST
+    int image = pixel / OUT_AREA;
+    return ((long long)image * filters + filter) * OUT_AREA + (pixel - image * OUT_AREA);
+#else
+    return (long long)pixel * filters + filter;
+#endif
+}
+
 /* One result of filter `filter` at its place, if both exist. */
 NT_INLINE void nt_store_one(nt_out *out, const float *finish, nt_sum x, int filter, int pixel, int filters, int pixels)
 {
     if (filter < filters && pixel < pixels)
-        out[(long long)pixel * filters + filter] = nt_out_of(nt_finished(x, finish, filter));
+        out[nt_place(filter, pixel, filters)] = nt_out_of(nt_finished(x, finish, filter));
 }
 
-/* Row `filter` and this lane's columns, which are pixels: each goes to another row of the output. */
-NT_INLINE void nt_store_column(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, int filter, int pixel,
-                               int filters, int pixels)
+/* Results of one filter at an even pixel and the next. */
+NT_INLINE void nt_store_two(nt_out *out, const float *finish, nt_sum x, nt_sum y, int filter, int pixel, int filters,
+                            int pixels)
+{
+#if CHANNELS_FIRST && OUT_AREA % 2 == 0 /* then they are neighbours of one image */
+    if (filter < filters && pixel < pixels) {
+        struct __align__(2 * sizeof(nt_out)) two {
+            nt_out x, y;
+        } pair = {nt_out_of(nt_finished(x, finish, filter)), nt_out_of(nt_finished(y, finish, filter))};
+        *(struct two *)(out + nt_place(filter, pixel, filters)) = pair;
+    }
+#else
+    nt_store_one(out, finish, x, filter, pixel, filters, pixels);
+    nt_store_one(out, finish, y, filter, pixel + 1, filters, pixels);
+#endif
+}
+
+/* Row `filter` and this lane's columns, which are pixels. */
+NT_INLINE void nt_store_column(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, int filter,
+                               int pixel, int filters, int pixels)
+{
+    int t = threadIdx.x % 4;
+#pragma unroll
+    for (int j = 0; j < N_TILES; j++)
+        nt_store_two(out, finish, sum[j][2 * half], sum[j][2 * half + 1], filter, pixel + 8 * j + 2 * t, filters, pixels);
+}
+
+/* Row `pixel` and this lane's columns, which are filters, one by one. */
+NT_INLINE void nt_store_scattered(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, int pixel,
+                                  int filter, int filters, int pixels)
 {
     int t = threadIdx.x % 4;
 #pragma unroll
     for (int j = 0; j < N_TILES; j++)
 #pragma unroll
         for (int e = 0; e < 2; e++)
-            nt_store_one(out, finish, sum[j][2 * half + e], filter, pixel + 8 * j + 2 * t + e, filters, pixels);
+            nt_store_one(out, finish, sum[j][2 * half + e], filter + 8 * j + 2 * t + e, pixel, filters, pixels);
 }
 
 /* This lane's four sums of one tile of 8 columns: rows `row` and row + 8, columns `column` and the next. */
@@ -157,8 +199,12 @@ NT_INLINE void nt_store_four(nt_out *out, const float *finish, nt_sum sum[4], in
 {
 #if TRANSPOSED
 #pragma unroll
+    for (int half = 0; half < 2; half++)
+        nt_store_two(out, finish, sum[2 * half], sum[2 * half + 1], row + half * 8, column, filters, pixels);
+#elif CHANNELS_FIRST
+#pragma unroll
     for (int e = 0; e < 4; e++)
-        nt_store_one(out, finish, sum[e], row + e / 2 * 8, column + e % 2, filters, pixels);
+        nt_store_one(out, finish, sum[e], column + e % 2, row + e / 2 * 8, filters, pixels);
 #else
 #pragma unroll
     for (int half = 0; half < 2; half++) {

@@ -3,30 +3,34 @@ $ nntune layers
 | conv3x3: 3x3 convolution with a border of one zero, stride 1 or more
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 21 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
-|   kernel       device  precisions                         layouts     parameters  what it is
-|   direct       cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col       cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   winograd     cpu     fp32                               nhwc, nchw           8  Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36
-|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
-|   direct       cuda    fp32, fp16, bf16                   nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
-|   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   wgmma        cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   shift        cuda    tf32, fp16, bf16, int8, fp8        nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
-|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   kernel            device  precisions                         layouts     parameters  what it is
+|   direct            cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col            cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   winograd          cpu     fp32                               nhwc, nchw           8  Winograd F(2x2,3x3): 16 multiplications for 4 outputs instead of 36
+|   onednn            cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   direct            cuda    fp32, fp16, bf16                   nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
+|   igemm             cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
+|   wgmma             cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
+|   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   shift             cuda    tf32, fp16, bf16, int8, fp8        nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
+|   gemm_3xtf32       cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                12  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32                               nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | conv1x1: 1x1 convolution: a matrix product over pixels; stride 1 or more
 |   shapes: 256-64x56x56 (default), 64-64x56x56, 64-256x56x56, 512-128x28x28, 128-512x28x28, 1024-256x14x14 and 24 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
-|   kernel       device  precisions                         layouts     parameters  what it is
-|   gemm         cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
-|   openblas     cpu     fp32                               nhwc                 0  OpenBLAS
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
-|   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
+|   kernel            device  precisions                         layouts     parameters  what it is
+|   gemm              cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn            cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   openblas          cpu     fp32                               nhwc                 0  OpenBLAS
+|   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32       cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                12  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32                               nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   cublaslt          cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv7x7: 7x7 convolution with a border of three zeros; stride 2 unless given
 |   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
@@ -62,12 +66,14 @@ $ nntune layers
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
 |
-|   kernel       device  precisions        layouts     parameters  what it is
-|   direct       cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col       cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   gemm         cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   shift        cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
+|   kernel            device  precisions        layouts     parameters  what it is
+|   direct            cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col            cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   gemm              cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32       cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16  nchw                12  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32              nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   shift             cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w

@@ -637,7 +637,9 @@ static void host_start_lanes(unsigned first_block)
         lane->group = block * 4 + thread / 128;
         lane->done = false;
         lane->products = lane->committed = 0;
-        blockIdx_of[block] = (host_dim){first_block + (unsigned)block, 0, 0};
+        unsigned number = first_block + (unsigned)block;
+        blockIdx_of[block] =
+            (host_dim){number % gridDim.x, number / gridDim.x % gridDim.y, number / gridDim.x / gridDim.y};
         getcontext(&lane->context);
         lane->context.uc_stack.ss_sp = lane->stack;
         lane->context.uc_stack.ss_size = sizeof lane->stack;
@@ -666,8 +668,8 @@ static bool host_run_cluster(unsigned first_block)
 }
 
 /* Runs a grid; returns NULL, or what went wrong. */
-const char *nt_host_run(void *entry, const uint64_t args[16], uint32_t blocks, uint32_t cluster, uint32_t threads,
-                        uint32_t shared_bytes, bool eager)
+const char *nt_host_run(void *entry, const uint64_t args[16], const uint32_t grid[3], uint32_t cluster,
+                        uint32_t threads, uint32_t shared_bytes, bool eager)
 {
     host_entry = entry;
     host_args = args;
@@ -676,7 +678,8 @@ const char *nt_host_run(void *entry, const uint64_t args[16], uint32_t blocks, u
     host_used = (int)shared_bytes;
     host_eager = eager;
     host_error[0] = '\0';
-    gridDim = (host_dim){blocks, 1, 1};
+    uint32_t blocks = grid[0] * grid[1] * grid[2];
+    gridDim = (host_dim){grid[0], grid[1], grid[2]};
     host_check(threads <= HOST_THREADS && cluster <= HOST_CLUSTER && shared_bytes <= HOST_SHARED &&
                    blocks % cluster == 0,
                "a launch of %u threads, cluster %u, %u bytes", threads, cluster, shared_bytes);

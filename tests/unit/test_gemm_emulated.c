@@ -31,44 +31,55 @@ typedef struct example {
     const char *layer, *params;
     nt_precision precision;
     int batch, c, k, h, w, stride;
+    bool first; /* channels first */
 } example;
 
 /* Each row ends somewhere else: rows, columns, channels, taps, images, turns, clusters. */
 static const example examples[] = {
-    {"fc", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 70, 96, 72, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=8 groups=1 transposed=true stages=3", NT_FP16, 3, 136, 72, 1, 1, 1},
-    {"fc", "tile_m=128 tile_n=16 groups=2 transposed=true stages=3", NT_INT8, 9, 144, 130, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=32 groups=1 transposed=true stages=4 split_k=4", NT_FP8, 20, 1040, 40, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=32 groups=1 stages=3 split_k=2", NT_INT8, 20, 528, 30, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 50, 44, 33, 1, 1, 1},
-    {"fc", "tile_m=128 tile_n=96 groups=2 stages=2 cluster_m=2", NT_BF16, 300, 72, 100, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=64 groups=1 stages=4 cluster_n=2 persistent=true", NT_TF32, 200, 36, 300, 1, 1, 1},
-    {"fc", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=3 persistent=true band=8", NT_BF16, 900, 72, 66, 1, 1, 1},
-    {"conv1x1", "tile_m=192 tile_n=64 groups=3 stages=2", NT_BF16, 2, 64, 48, 9, 12, 1},
-    {"conv1x1", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP16, 2, 24, 40, 9, 12, 2},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, 1},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP16, 3, 24, 60, 8, 9, 2},
-    {"conv3x3", "tile_m=128 tile_n=64 groups=1 stages=2", NT_TF32, 1, 32, 33, 11, 9, 1},
-    {"conv3x3", "tile_m=64 tile_n=16 groups=1 transposed=true stages=3 split_k=2", NT_BF16, 1, 64, 70, 7, 7, 1},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=8", NT_BF16, 1, 128, 64, 7, 7, 1},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=4 persistent=true", NT_INT8, 4, 32, 66, 10, 12, 1},
-    {"conv3x3", "tile_m=128 tile_n=64 groups=2 stages=2 cluster_m=2 persistent=true", NT_BF16, 5, 16, 64, 11, 13, 1},
-    {"conv3x3", "tile_m=64 tile_n=32 groups=1 stages=2 cluster_n=2", NT_FP8, 2, 16, 60, 6, 5, 2},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 2, 12, 20, 9, 6, 1},
-    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=2", NT_FP32, 1, 36, 64, 4, 5, 1},
-    {"conv3x3", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_BF16, 1, 64, 64, 5, 30, 1},
-    {"conv3x3", "rows=4 m_tiles=1 groups=1 pixel_stages=2 stages=2", NT_FP16, 3, 136, 72, 9, 13, 1},
-    {"conv3x3", "rows=7 m_tiles=1 groups=2 stages=3", NT_BF16, 2, 64, 60, 10, 15, 1},
-    {"conv3x3", "rows=4 m_tiles=1 groups=2 pingpong=true resident=true pixel_stages=2", NT_INT8, 4, 32, 130, 9, 14, 1},
-    {"conv3x3", "rows=3 m_tiles=1 groups=2 pingpong=true stages=3", NT_TF32, 3, 64, 33, 8, 19, 1},
-    {"fc", "rows=2 warps=4 parts=2 unroll=2", NT_FP32, 3, 516, 21, 1, 1, 1},
-    {"fc", "rows=1 warps=2 parts=1 unroll=4", NT_BF16, 1, 1304, 9, 1, 1, 1},
-    {"fc", "rows=4 warps=4 parts=4 unroll=1", NT_INT8, 5, 2064, 18, 1, 1, 1},
-    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1},
-    {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2},
-    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 1, 12, 33, 5, 5, 1},
-    {"conv_bn_relu", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_FP16, 1, 16, 64, 5, 30, 1},
-    {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 70, 96, 72, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=8 groups=1 transposed=true stages=3", NT_FP16, 3, 136, 72, 1, 1, 1, false},
+    {"fc", "tile_m=128 tile_n=16 groups=2 transposed=true stages=3", NT_INT8, 9, 144, 130, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=1 transposed=true stages=4 split_k=4", NT_FP8, 20, 1040, 40, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=1 stages=3 split_k=2", NT_INT8, 20, 528, 30, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 50, 44, 33, 1, 1, 1, false},
+    {"fc", "tile_m=128 tile_n=96 groups=2 stages=2 cluster_m=2", NT_BF16, 300, 72, 100, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=4 cluster_n=2 persistent=true", NT_TF32, 200, 36, 300, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=3 persistent=true band=8", NT_BF16, 900, 72, 66, 1, 1, 1,
+     false},
+    {"conv1x1", "tile_m=192 tile_n=64 groups=3 stages=2", NT_BF16, 2, 64, 48, 9, 12, 1, false},
+    {"conv1x1", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP16, 2, 24, 40, 9, 12, 2, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_BF16, 2, 64, 72, 5, 7, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP16, 3, 24, 60, 8, 9, 2, false},
+    {"conv3x3", "tile_m=128 tile_n=64 groups=1 stages=2", NT_TF32, 1, 32, 33, 11, 9, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=16 groups=1 transposed=true stages=3 split_k=2", NT_BF16, 1, 64, 70, 7, 7, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=8", NT_BF16, 1, 128, 64, 7, 7, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=2 pingpong=true stages=4 persistent=true", NT_INT8, 4, 32, 66, 10, 12, 1,
+     false},
+    {"conv3x3", "tile_m=128 tile_n=64 groups=2 stages=2 cluster_m=2 persistent=true", NT_BF16, 5, 16, 64, 11, 13, 1,
+     false},
+    {"conv3x3", "tile_m=64 tile_n=32 groups=1 stages=2 cluster_n=2", NT_FP8, 2, 16, 60, 6, 5, 2, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=3", NT_FP32, 2, 12, 20, 9, 6, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 split_k=2", NT_FP32, 1, 36, 64, 4, 5, 1, false},
+    {"conv3x3", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_BF16, 1, 64, 64, 5, 30, 1, false},
+    {"conv3x3", "rows=4 m_tiles=1 groups=1 pixel_stages=2 stages=2", NT_FP16, 3, 136, 72, 9, 13, 1, false},
+    {"conv3x3", "rows=7 m_tiles=1 groups=2 stages=3", NT_BF16, 2, 64, 60, 10, 15, 1, false},
+    {"conv3x3", "rows=4 m_tiles=1 groups=2 pingpong=true resident=true pixel_stages=2", NT_INT8, 4, 32, 130, 9, 14, 1,
+     false},
+    {"conv3x3", "rows=3 m_tiles=1 groups=2 pingpong=true stages=3", NT_TF32, 3, 64, 33, 8, 19, 1, false},
+    {"fc", "rows=2 warps=4 parts=2 unroll=2", NT_FP32, 3, 516, 21, 1, 1, 1, false},
+    {"fc", "rows=1 warps=2 parts=1 unroll=4", NT_BF16, 1, 1304, 9, 1, 1, 1, false},
+    {"fc", "rows=4 warps=4 parts=4 unroll=1", NT_INT8, 5, 2064, 18, 1, 1, 1, false},
+    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1, false},
+    {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2,
+     false},
+    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 1, 12, 33, 5, 5, 1, false},
+    {"conv_bn_relu", "rows=2 m_tiles=1 resident=true pixel_stages=1", NT_FP16, 1, 16, 64, 5, 30, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=32 groups=1 stages=3 transposed=true", NT_BF16, 2, 40, 36, 6, 7, 1, true},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2", NT_TF32, 2, 36, 33, 5, 7, 2, true},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 20, 5, 5, 1, true},
+    {"conv1x1", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 2, 44, 40, 5, 9, 1, true},
+    {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2", NT_FP16, 2, 16, 40, 4, 6, 1, true},
+    {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2, false},
 };
 
 static bool is_batch_norm(const example *e)
@@ -96,7 +107,7 @@ static void add_key(nt_shape *shape, const char *key, int size)
 
 static nt_problem problem_of(const example *e)
 {
-    nt_problem problem = {.batch = e->batch, .precision = e->precision, .layout = NT_NHWC};
+    nt_problem problem = {.batch = e->batch, .precision = e->precision, .layout = e->first ? NT_NCHW : NT_NHWC};
     nt_copy(problem.layer, sizeof problem.layer, e->layer);
     add_key(&problem.shape, "c", e->c);
     add_key(&problem.shape, "k", e->k);
@@ -130,8 +141,8 @@ static nt_device_info device_of(void)
 
 /* ---- compiling for the host ------------------------------------------------------------------------------------ */
 
-typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], uint32_t blocks, uint32_t cluster,
-                                    uint32_t threads, uint32_t shared_bytes, bool eager);
+typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], const uint32_t grid[3],
+                                    uint32_t cluster, uint32_t threads, uint32_t shared_bytes, bool eager);
 
 static void *compile(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config)
 {
@@ -172,7 +183,7 @@ typedef struct tensors {
     size_t out_count;
     nt_dtype out_type;
     float *want;
-    void *in_bits, *weight_bits, *packed;
+    void *in_bits, *weight_bits, *packed, *workspace;
     unsigned char *out; /* guard, output, guard */
 } tensors;
 
@@ -211,6 +222,18 @@ static float offset_of(int64_t filter)
     return (float)(filter % 5) - 2.0f;
 }
 
+/* [outer][area][channels] to [outer][channels][area]. */
+static void move_channels_first(float *x, int64_t outer, int64_t area, int64_t channels)
+{
+    float *moved = test_malloc((size_t)(outer * area * channels) * sizeof *moved);
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t a = 0; a < area; a++)
+            for (int64_t c = 0; c < channels; c++)
+                moved[(o * channels + c) * area + a] = x[(o * area + a) * channels + c];
+    memcpy(x, moved, (size_t)(outer * area * channels) * sizeof *moved);
+    test_free(moved);
+}
+
 static void make_tensors(const example *e, const nt_problem *problem, size_t packed_bytes, tensors *t)
 {
     nt_random random = nt_random_seed(7, 0);
@@ -232,6 +255,12 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
         for (int part = 0; part < 4; part++)
             weight[weight_count - (size_t)(4 - part) * (size_t)p.filters + i] =
                 (float)(i % 3 + 1) * (part == 2 ? -1.0f : 1.0f);
+    if (e->first) {
+        move_channels_first(in, p.images, p.height * p.width, p.channels);
+        move_channels_first(weight, p.filters, p.taps, p.channels);
+        move_channels_first(t->want, p.images, p.out_height * p.out_width, p.filters);
+    }
+    t->workspace = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
     t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
@@ -248,6 +277,7 @@ static void free_tensors(tensors *t)
     free(t->in_bits);
     free(t->weight_bits);
     free(t->packed);
+    free(t->workspace);
     free(t->out);
 }
 
@@ -273,10 +303,11 @@ static void check_output(const char *name, const tensors *t)
 
 static void *address_of(const tensors *t, nt_role role)
 {
-    return role == NT_ROLE_IN       ? t->in_bits
-           : role == NT_ROLE_WEIGHT ? t->weight_bits
-           : role == NT_ROLE_PACKED ? t->packed
-                                    : (void *)(t->out + GUARD);
+    return role == NT_ROLE_IN          ? t->in_bits
+           : role == NT_ROLE_WEIGHT    ? t->weight_bits
+           : role == NT_ROLE_PACKED    ? t->packed
+           : role == NT_ROLE_WORKSPACE ? t->workspace
+                                       : (void *)(t->out + GUARD);
 }
 
 static nt_host_map host_map_of(const nt_tensor_map *map, const tensors *t)
@@ -299,7 +330,7 @@ static nt_host_map host_map_of(const nt_tensor_map *map, const tensors *t)
     return h;
 }
 
-static void run_product(void *object, const example *e, const nt_stage *stage, const tensors *t, bool eager)
+static void run_stage(void *object, const example *e, const nt_stage *stage, const tensors *t, bool eager)
 {
     run_function run;
     uint64_t args[MAX_ARGS] = {0};
@@ -320,25 +351,17 @@ static void run_product(void *object, const example *e, const nt_stage *stage, c
         }
     }
     const char *wrong =
-        run(entry, args, stage->grid[0], stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
+        run(entry, args, stage->grid, stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
     if (wrong)
         fail_msg("%s %s: %s", e->layer, e->params, wrong);
 }
 
-/* What nt_split_weights makes: small whole numbers are their own high part. */
-static void split_weights(const tensors *t, size_t bytes)
-{
-    memcpy(t->packed, t->weight_bits, bytes / 2);
-    memset((char *)t->packed + bytes / 2, 0, bytes / 2);
-}
-
-/* Runs nt_prepare_finish and compares it with batch norm's formula; then puts numbers there that make sums exact. */
-static void prepare_finish(void *object, const example *e, const nt_plan *plan, const tensors *t)
+/* Compares what nt_prepare_finish made with batch norm's formula; then puts numbers there that make sums exact. */
+static void prepare_finish(const example *e, const nt_plan *plan, const tensors *t)
 {
     const nt_stage *stage = &plan->prepare[plan->prepare_count - 1];
     float *finish = (float *)((char *)t->packed + stage->arg[1].value);
     assert_string_equal(stage->entry, "nt_prepare_finish");
-    run_product(object, e, stage, t, true);
     for (int i = 0; i < e->k; i++) {
         float x = (float)(i % 3 + 1), scale = x / sqrtf(x + 1e-5f); /* gamma, beta and variance x, mean -x */
         assert_true(fabsf(finish[2 * i] - scale) <= 1e-6f * scale);
@@ -363,13 +386,13 @@ static void check_example(const example *e)
     make_tensors(e, &problem, plan.packed_bytes, &t);
     void *object = compile(kernel, &problem, &config);
     for (int i = 0; i < plan.prepare_count; i++)
-        if (strcmp(plan.prepare[i].entry, "nt_split_weights") == 0)
-            split_weights(&t, (size_t)plan.prepare[i].arg[2].value * 2 * sizeof(float));
+        run_stage(object, e, &plan.prepare[i], &t, true);
     if (is_batch_norm(e))
-        prepare_finish(object, e, &plan, &t);
+        prepare_finish(e, &plan, &t);
     for (int eager = 0; eager < 2; eager++) {
         memset(t.out, 0xff, t.out_count * nt_dtype_bytes(t.out_type) + 2 * GUARD);
-        run_product(object, e, &plan.stage[0], &t, eager);
+        for (int i = 0; i < plan.stage_count; i++)
+            run_stage(object, e, &plan.stage[i], &t, eager);
         check_output(e->params, &t);
     }
     dlclose(object);
