@@ -234,6 +234,10 @@ static nt_status run_fleet(const nt_args *args, const nt_sweep_options *options,
     nt_fleet fleet;
     nt_status status = nt_fleet_find(nt_args_text(args, "device", NULL), &fleet, err);
     *done = fleet.count > 1;
+    if (status == NT_OK && *done && nt_args_flag(args, "tui")) {
+        nt_fail(err, NT_USAGE, "--tui shows the sweep of one device, and these are %d", fleet.count);
+        return nt_hint(err, "look at them with `nntune top` in another terminal, or name one device");
+    }
     if (status != NT_OK || !*done)
         return status;
     return nt_fleet_run(&fleet, nt_sweep_jobs(options), nt_args_flag(args, "json"), exit_code, err);
