@@ -18,8 +18,9 @@ struct nt_top_feed {
     nt_top_source source;
     nt_top_run *run; /* NULL: devices alone */
     nt_shown_device *device;
-    double read_s;     /* when the devices were read last, monotonic */
-    nt_window counted; /* whose rows `total` counts */
+    nt_shown_device *troubled; /* whose note says why it cannot be sampled; NULL: none */
+    double read_s;             /* when the devices were read last, monotonic */
+    nt_window counted;         /* whose rows `total` counts */
     int64_t total;
     double refreshed_s;
 };
@@ -69,19 +70,35 @@ static bool samples_counters(const nt_top_feed *feed)
     return false;
 }
 
+/* What keeps a device from being sampled, another process that took its counters for example, stands beside it; it is
+ * tried again. */
+static nt_status serve_samplers(nt_top_feed *feed, nt_live *const *lives, double seconds, const nt_wake *wake)
+{
+    int failed = 0;
+    nt_error why = {0};
+    nt_status status = nt_live_wait(lives, feed->source.device_count, seconds, wake->stop, &failed, &why);
+    bool trouble = status != NT_OK && !(status == NT_TIMED_OUT && *wake->stop);
+    if (feed->troubled != NULL) /* what stood there is over */
+        feed->troubled->note[0] = '\0';
+    feed->troubled = trouble ? &feed->device[failed] : NULL;
+    if (trouble)
+        nt_copy(feed->troubled->note, sizeof feed->troubled->note, why.what);
+    return status;
+}
+
 /* A source that samples has to be served ten times a second. A signal that comes right before poll() does not end it:
  * without a descriptor the steps are short. */
-static nt_status pass_time(nt_top_feed *feed, double seconds, const nt_wake *wake, nt_error *err)
+static nt_status pass_time(nt_top_feed *feed, double seconds, const nt_wake *wake)
 {
     static const double step_s = 0.2;
     nt_live *lives[NT_LIVE_DEVICES];
     int count = feed->source.device_count;
     for (int i = 0; i < count; i++)
         lives[i] = feed->source.devices[i].live;
-    if (count > 0 && samples_counters(feed))
-        return nt_live_wait(lives, count, seconds, wake->stop, NULL, err);
     struct pollfd woken = {.fd = wake->fd, .events = POLLIN};
     double until_s = nt_now_s() + seconds, left_s;
+    if (count > 0 && samples_counters(feed) && serve_samplers(feed, lives, seconds, wake) == NT_OK)
+        return NT_OK;
     while (!*wake->stop && (left_s = until_s - nt_now_s()) > 0)
         poll(&woken, 1, (int)ceil(fmin(left_s, wake->fd < 0 ? step_s : 3600) * 1e3));
     return *wake->stop ? NT_TIMED_OUT : NT_OK;
@@ -91,7 +108,7 @@ static nt_status wait_for_news(nt_feed *base, double seconds, const nt_wake *wak
 {
     nt_top_feed *feed = base->state;
     double left_s = fmax(feed->refreshed_s + seconds - nt_now_s(), 0);
-    nt_status status = pass_time(feed, left_s, wake, err);
+    nt_status status = pass_time(feed, left_s, wake);
     *changed = false;
     if (status != NT_OK)
         return status;
