@@ -8,6 +8,7 @@
 #define WARNING_MAP(X)                                                                                            \
     X("finals-lost", "the final rounds of a problem could not be held; its best stands by its first measurement") \
     X("fresh-wrong", "a finalist gave a wrong result on fresh inputs and was set aside")                          \
+    X("cold-start", "no earlier run could serve --warm-start; the search began without one")                      \
     X("source-changed", "the kernel's source is not the one that was measured")                                   \
     X("spec-changed", "the spec of a user's kernel is not the one that was measured")                             \
     X("compiler-changed", "the compiler here is not the one that made the code that was measured")                \
