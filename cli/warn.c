@@ -21,6 +21,7 @@
     X("clock-backwards", "records of the profiled command end before they begin; their times are left out")       \
     X("count-disturbed", "launches were counted in vain: others came in between")                                 \
     X("range-open", "the profiled command left NVTX ranges open")                                                 \
+    X("vendor-missing", "a vendor's library is not there; its kernels take no part")                              \
     X("import-cut", "an imported file was cut off; its whole results were taken")                                 \
     X("import-repeated", "an imported file holds a configuration more than once; the first result counts")        \
     X("import-not-numbers", "an imported file holds NaN or infinities, which became unknown")                     \

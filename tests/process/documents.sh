@@ -41,7 +41,7 @@ grep -rhoE 'getenv\("(NNTUNE_[A-Z_]*|NO_COLOR)"\)' "$TESTS"/../core "$TESTS"/../
     sed 's/getenv("//; s/")//' | grep -v -e _FAKE_ -e _EXE -e _PRETEND_ | sort -u > variables
 at_least variables "$(wc -l < variables)" 6
 while read -r name; do grep -qx ".B $name" plain || fail "$name is not in the man page"; done < variables
-grep -rhoE 'warn\((sweep|args), "[a-z-]*"' "$TESTS"/../autotune "$TESTS"/../cli | sed 's/.*"\(.*\)"/\1/' | sort -u > ids
+grep -rhoE 'warn(ing)?\((sweep|args|sweep->events->context), "[a-z-]*"' "$TESTS"/../autotune "$TESTS"/../cli | sed 's/.*"\(.*\)"/\1/' | sort -u > ids
 at_least "warnings" "$(wc -l < ids)" 2
 while read -r id; do grep -qx ".B $id" plain || fail "warning $id is not in the man page"; done < ids
 
