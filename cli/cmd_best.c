@@ -14,6 +14,7 @@
 #include "cli/run_objective.h"
 #include "cli/stored_spec.h"
 #include "cli/table.h"
+#include "cli/vs_vendor.h"
 #include "core/json.h"
 
 static const nt_option rows[] = {
@@ -21,6 +22,9 @@ static const nt_option rows[] = {
      .kind = NT_OPTION_TEXT,
      .argument = "NAME",
      .help = "only winners on this device: its name, its UUID, cpu or cuda"},
+    {.name = "vs-vendor",
+     .kind = NT_OPTION_FLAG,
+     .help = "the vendors' time over ours for each problem that a run measured both for, and the geometric means"},
     {.name = NULL},
 };
 
@@ -166,6 +170,12 @@ static nt_status run(const nt_args *args, int *exit_code, nt_error *err)
         status = nt_database_read(args, path, &reader, err);
     if (status != NT_OK)
         return status;
+    if (nt_args_flag(args, "vs-vendor")) {
+        status = nt_vs_vendor_print(reader, path, name, nt_args_text(args, "device", NULL), nt_args_flag(args, "json"),
+                                    nt_color_wanted(args, stdout), err);
+        reader->close(reader);
+        return status;
+    }
     winners w = {.device = nt_args_text(args, "device", NULL),
                  .table = nt_table_new("problem|>trial|>time|>95 % interval|>rate|>images/s|kernel|parameters"),
                  .rows = nt_args_flag(args, "json") ? json_array() : NULL};
