@@ -18,20 +18,24 @@ static const char pairs_sql[] =
     "vendor ORDER BY rank IS NULL, rank, time_ns) AS place FROM trials WHERE outcome = 'ok' AND run IN "
     "(SELECT run FROM trials WHERE vendor = 1 AND outcome = 'ok')), "
     "paired AS (SELECT o.run, o.device, o.device_uuid, o.device_kind, o.layer, o.shape, o.batch, o.precision, o.layout, "
-    "o.fill, o.cache, o.floor_ns, o.trial, o.kernel, o.time_ns, v.trial AS vendor_trial, v.kernel AS vendor_kernel, "
-    "v.time_ns AS vendor_time_ns, row_number() OVER (PARTITION BY o.device_uuid, o.layer, o.shape, o.batch, o.precision, "
+    "o.fill, o.cache, o.floor_ns, o.trial, o.kernel, o.time_ns, "
+    "o.time_lo_ns, o.time_hi_ns, v.trial AS vendor_trial, v.kernel AS vendor_kernel, v.time_ns AS vendor_time_ns, "
+    "v.time_lo_ns AS vendor_time_lo_ns, v.time_hi_ns AS vendor_time_hi_ns, row_number() OVER (PARTITION BY o.device_uuid, o.layer, o.shape, o.batch, o.precision, "
     "o.layout, o.fill, o.cache ORDER BY o.run DESC) AS age FROM placed o JOIN placed v USING (run, layer, shape, batch, "
     "precision, layout, fill, cache) WHERE o.vendor = 0 AND v.vendor = 1 AND o.place = 1 AND v.place = 1) "
     "SELECT run, device, device_uuid, device_kind, layer, shape, batch, precision, layout, fill, cache, floor_ns, trial, "
-    "kernel, time_ns, vendor_trial, vendor_kernel, vendor_time_ns FROM paired WHERE age = 1 "
+    "kernel, time_ns, time_lo_ns, time_hi_ns, vendor_trial, vendor_kernel, vendor_time_ns, vendor_time_lo_ns, "
+    "vendor_time_hi_ns FROM paired WHERE age = 1 "
     "ORDER BY device_uuid, layer, cache, batch, shape, precision, layout";
 
 typedef struct comparison {
     const char *layer, *device;
     nt_table *table;
     json_t *rows; /* NULL for people */
+    /* by cache mode */
     double log_sum[2];
-    int count[2]; /* by cache mode */
+    double log_variance[2]; /* of the sum, with half an interval of 95 % as two standard errors */
+    int count[2];
 } comparison;
 
 static bool is_wanted(const comparison *c, const nt_row *row)
@@ -52,6 +56,13 @@ static double ratio_of(const nt_row *row)
     return near_floor ? (theirs - floor_ns) / (ours - floor_ns) : theirs / ours;
 }
 
+/* Variance of the logarithm of a median with this 95 % interval. */
+static double variance_of(const nt_row *row, const char *lo, const char *hi)
+{
+    double half = log(nt_row_real(row, hi) / nt_row_real(row, lo)) / 2 / 1.96;
+    return half * half;
+}
+
 static bool take(void *context, const nt_row *row)
 {
     comparison *c = context;
@@ -61,6 +72,8 @@ static bool take(void *context, const nt_row *row)
     int cache = nt_cache_mode_find(nt_row_text(row, "cache"));
     double ratio = ratio_of(row);
     c->log_sum[cache == NT_HOT] += log(ratio);
+    c->log_variance[cache == NT_HOT] += variance_of(row, "time_lo_ns", "time_hi_ns") +
+                                        variance_of(row, "vendor_time_lo_ns", "vendor_time_hi_ns");
     c->count[cache == NT_HOT]++;
     if (c->rows != NULL) {
         json_t *json = nt_json_row(row);
@@ -87,6 +100,20 @@ static double mean_of(const comparison *c, nt_cache_mode cache)
     return c->count[i] > 0 ? exp(c->log_sum[i] / c->count[i]) : (double)NAN;
 }
 
+/* Factor of the 95 % interval around the geometric mean. */
+static double spread_of(const comparison *c, nt_cache_mode cache)
+{
+    int i = cache == NT_HOT;
+    return c->count[i] > 0 ? exp(1.96 * sqrt(c->log_variance[i]) / c->count[i]) : (double)NAN;
+}
+
+static void print_mean(const comparison *c, nt_cache_mode cache)
+{
+    double mean = mean_of(c, cache), spread = spread_of(c, cache);
+    printf("%s: the vendor takes %.3f [%.3f, %.3f] times our time in the geometric mean of %d\n",
+           nt_cache_mode_name(cache), mean, mean / spread, mean * spread, c->count[cache == NT_HOT]);
+}
+
 static void print(const comparison *c, const char *path, bool bold)
 {
     if (c->rows != NULL) {
@@ -95,15 +122,15 @@ static void print(const comparison *c, const char *path, bool bold)
         json_object_set(document, "problems", c->rows);
         json_object_set_new(document, "geometric_mean_cold", nt_json_real(mean_of(c, NT_COLD)));
         json_object_set_new(document, "geometric_mean_hot", nt_json_real(mean_of(c, NT_HOT)));
+        json_object_set_new(document, "spread_cold", nt_json_real(spread_of(c, NT_COLD)));
+        json_object_set_new(document, "spread_hot", nt_json_real(spread_of(c, NT_HOT)));
         nt_output_json(document);
         return;
     }
     nt_table_print(c->table, stdout, bold);
     for (int cache = NT_COLD; cache <= NT_HOT; cache++)
         if (c->count[cache == NT_HOT] > 0)
-            printf("%s: the vendor takes %.3f times our time in the geometric mean of %d\n",
-                   nt_cache_mode_name((nt_cache_mode)cache), mean_of(c, (nt_cache_mode)cache),
-                   c->count[cache == NT_HOT]);
+            print_mean(c, (nt_cache_mode)cache);
 }
 
 static nt_status nothing(const char *path, const char *layer, nt_error *err)

@@ -39,3 +39,8 @@ bar-table: $(BUILD)/bench/bench_table
 .PHONY: bar-heldout
 bar-heldout: $(BIN)
 	@python3 tests/bench/bar_heldout.py $(abspath $(BIN)) $(ARGS)
+
+# make bar-cpu-vendor       our convolutions on the cpu against oneDNN, in the same sweeps; ARGS=40 seconds a problem
+.PHONY: bar-cpu-vendor
+bar-cpu-vendor: $(BIN)
+	@NNTUNE=$(abspath $(BIN)) sh tests/bench/bar_cpu_vendor.sh $(ARGS)
