@@ -55,14 +55,18 @@
     X(conv1x1_cuda_gemm3_first) \
     X(conv1x1_cuda_cudnn) \
     X(conv1x1_cuda_cublaslt) \
+    X(conv7x7_cuda_simt) \
     X(conv7x7_cuda_gemm) \
     X(conv7x7_cuda_gemm3) \
     X(conv7x7_cuda_cudnn) \
+    X(dwconv3x3_cuda_depthwise) \
     X(dwconv3x3_cuda_cudnn) \
     X(fc_cuda_gemv) \
     X(fc_cuda_gemm) \
     X(fc_cuda_gemm3) \
     X(fc_cuda_cublaslt) \
+    X(conv_bn_relu_cuda_simt) \
+    X(conv_bn_relu_cuda_chain) \
     X(conv_bn_relu_cuda_gemm) \
     X(conv_bn_relu_cuda_gemm3) \
     X(conv_bn_relu_cuda_gemm_first) \

@@ -98,7 +98,7 @@ static void launch(const program *p, const nt_stage *stage, void *const role[NT_
         const nt_arg *arg = &stage->arg[i];
         argument[i] = &value[i];
         if (arg->kind == NT_ARG_BUFFER)
-            value[i].pointer = role[arg->role];
+            value[i].pointer = role[arg->role] != NULL ? (char *)role[arg->role] + arg->value : NULL;
         else if (arg->kind == NT_ARG_I64)
             value[i].i64 = arg->value;
         else if (arg->kind == NT_ARG_F32)
