@@ -152,6 +152,8 @@ $ nntune best --help
 | Options:
 |       --device NAME         only winners on this device: its name, its UUID, cpu
 |                             or cuda
+|       --vs-vendor           the vendors' time over ours for each problem that a
+|                             run measured both for, and the geometric means
 |       --json                print JSON on stdout, with schema_version and type
 |       --db FILE             results database (default
 |                             $XDG_DATA_HOME/nntune/nntune.db)

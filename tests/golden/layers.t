@@ -39,6 +39,7 @@ $ nntune layers
 |   direct       cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
 |   im2col       cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
 |   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   simt         cuda    fp32, fp16, bf16, int8             nhwc, nchw           4  CUDA cores: a register tile of outputs by channels
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
@@ -49,6 +50,7 @@ $ nntune layers
 |   kernel     device  precisions                         layouts     parameters  what it is
 |   depthwise  cpu     fp32, bf16, int8                   nhwc, nchw           4  register tile of pixels by channels, each with its own filter
 |   onednn     cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   depthwise  cuda    fp32, fp16, bf16, int8             nhwc, nchw           3  a thread has some channels of some neighbouring outputs; shared inputs are read once
 |   cudnn      cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | fc: fully connected: a matrix product, for a small batch a matrix times a vector
@@ -69,6 +71,8 @@ $ nntune layers
 |   kernel            device  precisions        layouts     parameters  what it is
 |   direct            cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
 |   im2col            cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   simt              cuda    fp32, fp16, bf16  nhwc, nchw           4  CUDA cores: batch norm and activation applied to sums
+|   chain             cuda    fp32, fp16, bf16  nhwc, nchw           4  convolution, batch norm and activation as three kernels
 |   gemm              cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32       cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   gemm_nchw         cuda    tf32, fp16, bf16  nchw                12  inputs moved to channels last, then the product of 'gemm'
