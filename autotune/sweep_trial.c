@@ -8,7 +8,7 @@
 #include "autotune/sweep_state.h"
 #include "core/json.h"
 
-/* The artefact may have been evicted, or the cache removed, between lookup and launch: then the candidate goes back to
+/* The artefact may have been evicted, or the cache removed, between lookup and loading: then the candidate goes back to
  * the compile queue, once. */
 static bool send_back(nt__sweep *sweep, nt__candidate *c)
 {
@@ -132,6 +132,12 @@ static nt_status trial_answered(nt__sweep *sweep, const json_t *answer, nt_error
         return trial_lost(sweep, NT_OUTCOME_CRASHED, why.what, err);
     }
     sweep->losses = 0;
+    bool failed = measured.outcome != NT_OUTCOME_OK && measured.outcome != NT_OUTCOME_ABANDONED;
+    if (failed && send_back(sweep, sweep->in_flight)) {
+        sweep->in_flight = NULL; /* its code was taken away under the worker's hands */
+        nt_trial_done(&measured);
+        return NT_OK;
+    }
     nt__candidate_trial(sweep, sweep->in_flight, measured.outcome, NULL, &trial);
     merge(&trial, &measured);
     status = finish_trial(sweep, &trial, err);
