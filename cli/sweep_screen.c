@@ -81,7 +81,8 @@ static void *show(void *argument)
     while (events[0].revents == 0) {
         if (poll(events, 2, -1) < 0)
             events[0].revents = events[1].revents = 0;
-        if (events[0].revents != 0 || events[1].revents == 0)
+        uint64_t told;
+        if (events[0].revents != 0 || events[1].revents == 0 || read(s->begin_fd, &told, sizeof told) < 0)
             continue;
         s->status = show_screen(s, &s->err);
         atomic_store(&s->gone, true);

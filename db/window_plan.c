@@ -146,7 +146,8 @@ static void narrow(problem_set *set, nt_window *rest)
     }
     set->all = set->all && begin == 0 && end == set->count;
     rest->first -= before;
-    memmove(set->problem, set->problem + begin, (size_t)(end - begin) * sizeof *set->problem);
+    if (begin > 0)
+        memmove(set->problem, set->problem + begin, (size_t)(end - begin) * sizeof *set->problem);
     set->count = end - begin;
 }
 
