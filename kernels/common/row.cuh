@@ -23,8 +23,8 @@ NT_INLINE float nt_row_reduce(float value, int is_max, int rounded)
             value = nt_f16_to_f32(nt_f32_to_f16(value));
     }
 #if THREADS > 32
-    NT_SHARED(float, warps);
-    float *mine = warps + threadIdx.y * NT_WARPS;
+    NT_SHARED(float, memory);
+    float *mine = memory + threadIdx.y * NT_WARPS;
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         mine[threadIdx.x / 32] = value;
@@ -37,6 +37,68 @@ NT_INLINE float nt_row_reduce(float value, int is_max, int rounded)
     }
 #endif
     return value;
+}
+
+/* With STAGED the block's rows, which lie in one piece, pass through shared memory in vectors of 16 bytes: rows of odd
+ * length are then moved as fast as even ones. What nt_row_reduce needs lies in front. */
+#ifndef STAGED
+#define STAGED 0
+#endif
+#define NT_STAGE_OFFSET ((NT_WARPS * ROWS_PER_BLOCK * 4 + 15) / 16 * 16)
+
+NT_INLINE void nt_move_rows(const nt_in *from, nt_in *to, int count)
+{
+    enum { STEP = 16 / NT_IN_BYTES };
+    int thread = (int)(threadIdx.y * THREADS + threadIdx.x);
+    for (int i = thread * STEP; i < count; i += THREADS * ROWS_PER_BLOCK * STEP) {
+        if (i + STEP <= count) {
+            *(uint4 *)(to + i) = *(const uint4 *)(from + i);
+        } else {
+            for (int j = i; j < count; j++)
+                to[j] = from[j];
+        }
+    }
+}
+
+/* The rows of this block and their elements. */
+typedef struct nt_block_rows {
+    long long first; /* element */
+    int count;
+    nt_in *staged;
+} nt_block_rows;
+
+NT_INLINE nt_block_rows nt_block_begin(const nt_in *in, long long rows, int c)
+{
+    NT_SHARED(float, memory);
+    nt_block_rows b;
+    long long first = (long long)blockIdx.x * ROWS_PER_BLOCK, left = rows - first;
+    b.first = first * c;
+    b.count = (int)(left < ROWS_PER_BLOCK ? left : ROWS_PER_BLOCK) * c;
+    b.staged = (nt_in *)((char *)memory + NT_STAGE_OFFSET);
+    if (STAGED) {
+        nt_move_rows(in + b.first, b.staged, b.count);
+        __syncthreads();
+    }
+    return b;
+}
+
+/* Where a thread's row is read, and where it is written. */
+NT_INLINE const nt_in *nt_row_from(const nt_block_rows *b, const nt_in *in, int c)
+{
+    return (STAGED ? b->staged : in + b->first) + (long long)threadIdx.y * c;
+}
+
+NT_INLINE nt_res *nt_row_to(const nt_block_rows *b, nt_res *out, int c)
+{
+    return (STAGED ? (nt_res *)b->staged : out + b->first) + (long long)threadIdx.y * c;
+}
+
+NT_INLINE void nt_block_end(const nt_block_rows *b, nt_res *out)
+{
+    if (STAGED) {
+        __syncthreads();
+        nt_move_rows(b->staged, (nt_in *)out + b->first, b->count);
+    }
 }
 
 #define EACH_VECTOR(i) _Pragma("unroll") for (int i = 0; i < ITEMS; i++)

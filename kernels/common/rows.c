@@ -55,6 +55,11 @@ const nt_param nt__rows_cuda_params[NT_ROWS_CUDA_PARAMS] = {
     {.name = "threads", .help = "threads of a row", .NT_INTS(8, 16, 32, 64, 128, 256, 512, 1024), .dflt = 2},
     {.name = "rows_per_block", .help = "rows of a block", .NT_INTS(1, 2, 4, 8, 16), .dflt = 2},
     {.name = "vec", .help = "elements loaded at once", .NT_INTS(1, 2, 4, 8), .dflt = 0},
+    {.name = "staged",
+     .help = "a block's rows pass through shared memory in vectors of 16 bytes",
+     .NT_INTS(0, 1),
+     .dflt = 0,
+     .is_bool = true},
 };
 
 const nt_constraint nt__rows_cuda_constraints[NT_ROWS_CUDA_CONSTRAINTS] = {
@@ -63,6 +68,8 @@ const nt_constraint nt__rows_cuda_constraints[NT_ROWS_CUDA_CONSTRAINTS] = {
     {"vec * elem_bytes <= 16 and c % vec == 0", "vectors of at most 16 bytes divide the row"},
     {"threads * 64 >= c", "a thread holds at most 64 elements of a row in registers"},
     {"threads == 8 or (threads // 2) * vec < c", "fewer threads hold the whole row"},
+    {"not staged or (rows_per_block * c * elem_bytes % 16 == 0 and rows_per_block * c * elem_bytes <= 40960)",
+     "the rows of a block are whole vectors and fit in shared memory"},
 };
 
 const nt_rule nt__rows_cuda_rule = {"a block of 1024 threads a row", "threads=1024 rows_per_block=1 vec=1"};
@@ -100,6 +107,18 @@ double nt__rows_cuda_chain(const nt_problem *problem)
     return (double)longest;
 }
 
+/* What the warps of a row meet in, and the rows of a block where they are staged: row.cuh. */
+static uint32_t smem_bytes(const nt_problem *problem, const nt_config *config)
+{
+    const nt_param *params = nt__rows_cuda_params;
+    int64_t threads = nt_config_int(params, config, "threads"), rows = nt_config_int(params, config, "rows_per_block");
+    int64_t elem = (int64_t)nt_dtype_bytes(nt_precisions[problem->precision].in);
+    int64_t meet = nt_div_up(threads / 32 * rows * (int64_t)sizeof(float), 16) * 16;
+    if (nt_config_int(params, config, "staged"))
+        return (uint32_t)(meet + nt_div_up(rows * nt_rows_of(problem).c * elem, 16) * 16);
+    return threads > 32 ? (uint32_t)meet : 0;
+}
+
 nt_status nt__rows_cuda_plan(const nt_problem *problem, const nt_config *config, const char *entry, bool has_weight,
                              nt_plan *out, nt_error *err)
 {
@@ -116,7 +135,7 @@ nt_status nt__rows_cuda_plan(const nt_problem *problem, const nt_config *config,
     nt_stage *stage = &out->stage[0];
     if (status != NT_OK)
         return status;
-    stage->smem_dynamic_bytes = threads > 32 ? (uint32_t)(threads / 32 * rows_per_block * (int64_t)sizeof(float)) : 0;
+    stage->smem_dynamic_bytes = smem_bytes(problem, config);
     nt_stage_arg_buffer(stage, NT_ROLE_IN, 0);
     if (has_weight)
         nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);

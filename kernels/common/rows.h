@@ -31,7 +31,7 @@ nt_status nt__rows_reference_cuda_plan(const nt_problem *problem, const char *en
 extern const char nt_embed_common_prelude_cuh[], nt_embed_common_vector_cuh[], nt_embed_common_row_cuh[];
 extern const char nt_embed_common_vector_cpu_c[];
 
-enum { NT_ROWS_CUDA_PARAMS = 3, NT_ROWS_CUDA_CONSTRAINTS = 5, NT_ROWS_CPU_PARAMS = 3, NT_ROWS_CPU_CONSTRAINTS = 2 };
+enum { NT_ROWS_CUDA_PARAMS = 4, NT_ROWS_CUDA_CONSTRAINTS = 6, NT_ROWS_CPU_PARAMS = 3, NT_ROWS_CPU_CONSTRAINTS = 2 };
 extern const nt_param nt__rows_cuda_params[NT_ROWS_CUDA_PARAMS], nt__rows_cpu_params[NT_ROWS_CPU_PARAMS];
 extern const nt_constraint nt__rows_cuda_constraints[NT_ROWS_CUDA_CONSTRAINTS],
     nt__rows_cpu_constraints[NT_ROWS_CPU_CONSTRAINTS];

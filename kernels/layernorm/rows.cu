@@ -44,7 +44,8 @@ NT_ENTRY void __launch_bounds__(THREADS *ROWS_PER_BLOCK)
     long long row = (long long)blockIdx.x * ROWS_PER_BLOCK + threadIdx.y;
     int exists = row < rows;
     float x[ITEMS][VEC], scale = 1.0f / (float)c;
-    nt_row_load(in + row * c, c, exists, 0.0f, x);
+    nt_block_rows block = nt_block_begin(in, rows, c);
+    nt_row_load(nt_row_from(&block, in, c), c, exists, 0.0f, x);
     float mean = mean_of(x, scale), variance = variance_of(x, c, mean, scale);
     float r = 1.0f / nt_sqrt(variance + 1e-5f);
     EACH_VECTOR(i)
@@ -55,5 +56,6 @@ NT_ENTRY void __launch_bounds__(THREADS *ROWS_PER_BLOCK)
         EACH_VALUE(v)
         x[i][v] = x[i][v] * r * gamma[v] + beta[v];
     }
-    nt_row_store(out + row * c, c, exists, x);
+    nt_row_store(nt_row_to(&block, out, c), c, exists, x);
+    nt_block_end(&block, out);
 }

@@ -11,7 +11,8 @@ NT_ENTRY void __launch_bounds__(THREADS *ROWS_PER_BLOCK)
     long long row = (long long)blockIdx.x * ROWS_PER_BLOCK + threadIdx.y;
     int exists = row < rows;
     float x[ITEMS][VEC], largest = -3.402823466e38f, sum = 0.0f;
-    nt_row_load(in + row * c, c, exists, -3.402823466e38f, x);
+    nt_block_rows block = nt_block_begin(in, rows, c);
+    nt_row_load(nt_row_from(&block, in, c), c, exists, -3.402823466e38f, x);
     EACH_VECTOR(i)
     EACH_VALUE(v)
     largest = x[i][v] > largest ? x[i][v] : largest;
@@ -31,5 +32,6 @@ NT_ENTRY void __launch_bounds__(THREADS *ROWS_PER_BLOCK)
     EACH_VECTOR(i)
     EACH_VALUE(v)
     x[i][v] *= scale;
-    nt_row_store(out + row * c, c, exists, x);
+    nt_row_store(nt_row_to(&block, out, c), c, exists, x);
+    nt_block_end(&block, out);
 }

@@ -113,16 +113,16 @@ $ nntune layers
 |
 |   kernel     device  precisions        layouts  parameters  what it is
 |   rows       cpu     fp32, fp16, bf16  nhwc              3  exponentials of a row in a line of f32, then their share of the sum
-|   rows       cuda    fp32, fp16, bf16  nhwc              3  rows stay in registers, sums in f32
-|   half_sums  cuda    fp16              nhwc              3  the same with sums in fp16: see what it costs in error
+|   rows       cuda    fp32, fp16, bf16  nhwc              4  rows stay in registers, sums in f32
+|   half_sums  cuda    fp16              nhwc              4  the same with sums in fp16: see what it costs in error
 |
 | layernorm: rows to mean 0 and variance 1, then scaled and shifted
 |   shapes: 197x768 (default), 1x768, 384x1024, 512x4096, 256x12288; any other as ROWSxC or by keys rows,c
 |
 |   kernel     device  precisions        layouts  parameters  what it is
 |   rows       cpu     fp32, fp16, bf16  nhwc              3  the mean, the variance of the differences, then the row
-|   rows       cuda    fp32, fp16, bf16  nhwc              3  rows stay in registers, sums in f32
-|   half_sums  cuda    fp16              nhwc              3  the same with sums in fp16: see what it costs in error
+|   rows       cuda    fp32, fp16, bf16  nhwc              4  rows stay in registers, sums in f32
+|   half_sums  cuda    fp16              nhwc              4  the same with sums in fp16: see what it costs in error
 |
 | attention: softmax(q k^T / sqrt(d)) v for each head, from one packed tensor
 |   shapes: 12x197x64 (default), 16x197x64, 12x512x64, 8x1024x128; any other as HEADSxTOKENSxD or by keys heads,tokens,d

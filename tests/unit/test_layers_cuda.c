@@ -163,14 +163,43 @@ static void test_layer(void **state)
             check_layer(fixture_layers[i].shapes, layer);
 }
 
+/* Rows through shared memory, in whole and in part of a block, met by one warp and by several. */
+static void staged_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape, *params;
+        nt_precision precision;
+    } cases[] = {
+        {"rows=7,c=36", "threads=8 rows_per_block=4 vec=4 staged=true", NT_FP32},
+        {"rows=3,c=197", "threads=32 rows_per_block=8 vec=1 staged=true", NT_FP16},
+        {"rows=9,c=197", "threads=64 rows_per_block=16 vec=1 staged=true", NT_BF16},
+        {"rows=2,c=1000", "threads=128 rows_per_block=1 vec=8 staged=true", NT_FP16},
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
+        const char *layer = i % 2 ? "layernorm" : "softmax";
+        const nt_kernel *kernel = nt_kernel_find(layer, NT_DEVICE_CUDA, "rows");
+        nt_rule rule = {"test", cases[i / 2].params};
+        nt_config config;
+        nt_error err;
+        fixture f = fixture_new(layer, cases[i / 2].shape, FIXTURE_BATCH, cases[i / 2].precision, NT_NHWC);
+        char *source = nt_kernel_source(kernel);
+        if (nt_kernel_rule_config(kernel, &rule, &config, &err) != NT_OK)
+            fail_msg("%s", err.what);
+        assert_int_equal(faults(kernel, &config, &f, source), 0);
+        free(source);
+        fixture_done(&f);
+    }
+}
+
 /* An argument is the name of the one test to run. */
 int main(int argc, char **argv)
 {
     if (argc == 2)
         cmocka_set_test_filter(argv[1]);
-    struct CMUnitTest tests[FIXTURE_LAYERS];
+    struct CMUnitTest tests[FIXTURE_LAYERS + 1] = {cmocka_unit_test(staged_rows)};
     for (int i = 0; i < FIXTURE_LAYERS; i++)
-        tests[i] = (struct CMUnitTest){fixture_layers[i].layer, test_layer, NULL, NULL,
-                                       (void *)(uintptr_t)fixture_layers[i].layer};
+        tests[i + 1] = (struct CMUnitTest){fixture_layers[i].layer, test_layer, NULL, NULL,
+                                           (void *)(uintptr_t)fixture_layers[i].layer};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
