@@ -49,6 +49,7 @@
     X(conv3x3_cuda_gemm3_first) \
     X(conv3x3_cuda_cudnn) \
     X(conv3x3_cuda_fault) \
+    X(conv1x1_cuda_igemm) \
     X(conv1x1_cuda_gemm) \
     X(conv1x1_cuda_gemm3) \
     X(conv1x1_cuda_gemm_first) \
@@ -62,6 +63,7 @@
     X(dwconv3x3_cuda_depthwise) \
     X(dwconv3x3_cuda_cudnn) \
     X(fc_cuda_gemv) \
+    X(fc_cuda_igemm) \
     X(fc_cuda_gemm) \
     X(fc_cuda_gemm3) \
     X(fc_cuda_cublaslt) \

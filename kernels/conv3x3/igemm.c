@@ -13,9 +13,16 @@ static int64_t extent(const nt_problem *problem, const char *key)
     return nt_shape_get(&problem->shape, key);
 }
 
+/* Filter taps in a row: 3, or 1 for 1x1 convolutions and fully connected layers. */
+static int64_t side_of(const nt_problem *problem)
+{
+    return nt_conv_of(problem).taps;
+}
+
 static int64_t pixels_of(const nt_problem *problem)
 {
-    return problem->batch * extent(problem, "h") * extent(problem, "w");
+    nt_conv d = nt_conv_of(problem);
+    return d.n * d.h * d.w;
 }
 
 static int64_t elem_bytes(const nt_problem *problem)
@@ -25,7 +32,7 @@ static int64_t elem_bytes(const nt_problem *problem)
 
 double nt__igemm_additions(const nt_problem *problem)
 {
-    return 9.0 * (double)extent(problem, "c") + NT__IGEMM_MAX_SPLIT;
+    return nt_conv_additions(problem) + NT__IGEMM_MAX_SPLIT;
 }
 
 /* Output elements that a lane may store at once; 8 make 16 bytes of a 16-bit type. */
@@ -41,8 +48,8 @@ static int out_vector(const nt_problem *problem)
  * before and after the input, and tiles run past the end. */
 static bool wide_offsets(const nt_problem *problem)
 {
-    double c = (double)extent(problem, "c"), k = (double)extent(problem, "k"), w = (double)extent(problem, "w");
-    double pixels = (double)problem->batch * (double)extent(problem, "h") * w;
+    double c = (double)extent(problem, "c"), k = (double)extent(problem, "k"), w = (double)nt_conv_of(problem).w;
+    double pixels = (double)pixels_of(problem);
     return (pixels + 2 * w + 1024) * c >= INT32_MAX || (k + 1024) * 9 * c >= INT32_MAX;
 }
 
@@ -51,6 +58,7 @@ void nt__igemm_options(const nt_problem *problem, const nt__igemm_tiling *tiling
     int64_t c = extent(problem, "c");
     nt_str_addf(out, " -DTHREADS=%lld -DN_TILES=%lld -DUNIT_COPIES=%d -DWHOLE_STEPS=%d", (long long)tiling->threads,
                 (long long)(tiling->warp_columns / 8), c % (16 / elem_bytes(problem)) == 0, c % tiling->tile_k == 0);
+    nt_str_addf(out, " -DSIDE=%lld", (long long)side_of(problem));
     nt_str_addf(out, " -DOUT_VECTOR=%d -DSPLIT=%d -DWIDE_OFFSETS=%d", out_vector(problem), tiling->split > 1,
                 wide_offsets(problem));
 }
@@ -67,12 +75,12 @@ static void product_stage(const nt_problem *problem, const nt__igemm_tiling *til
     nt_stage_arg_buffer(stage, NT_ROLE_WEIGHT, 0);
     nt_stage_arg_buffer(stage, tiling->split > 1 ? NT_ROLE_WORKSPACE : NT_ROLE_OUT, 0);
     nt_stage_arg_i32(stage, pixels_of(problem));
-    nt_stage_arg_i32(stage, extent(problem, "h"));
-    nt_stage_arg_i32(stage, extent(problem, "w"));
+    nt_stage_arg_i32(stage, nt_conv_of(problem).h);
+    nt_stage_arg_i32(stage, nt_conv_of(problem).w);
     nt_stage_arg_i32(stage, c);
     nt_stage_arg_i32(stage, k);
     nt_stage_arg_i32(stage, columns);
-    nt_stage_arg_i32(stage, ceil_div(9 * c, tiling->tile_k));
+    nt_stage_arg_i32(stage, ceil_div(side_of(problem) * side_of(problem) * c, tiling->tile_k));
 }
 
 static void reduce_stage(int64_t count, int64_t split, nt_stage *stage)

@@ -3,6 +3,7 @@
 #ifndef NT_CONV3X3_IGEMM_H
 #define NT_CONV3X3_IGEMM_H
 
+#include "kernels/conv/conv.h"
 #include "kernels/kernel.h"
 
 enum { NT__IGEMM_MAX_SPLIT = 16 };

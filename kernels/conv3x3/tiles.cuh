@@ -6,12 +6,14 @@
  * lies outside the image. A thread copies the same 16-byte unit of several rows, so what depends on the pixel is
  * computed once, and a step of the reduction costs it one addition and one mask test a row.
  *
+ * SIDE is 3, or 1 for 1x1 convolutions and fully connected layers, whose one tap needs no border.
  * Macros: tile sizes, stages and walk from the kernel's row; THREADS of a block; N_TILES, columns of a warp over 8.
  * UNIT_COPIES: 16-byte copies are possible, else elements are gathered one by one. WHOLE_STEPS: TILE_K divides the
  * channels, so that all threads are at the same tap. WIDE_OFFSETS: a tensor has about 2^31 elements or more.
  * OUT_VECTOR: how many output elements may be stored at once. SPLIT: partial sums in f32 go to a workspace, to be added
  * after. */
 
+#define TAPS        (SIDE * SIDE)
 #define ELEM_BYTES  ((int)sizeof(nt_elem))
 #define UNIT        (16 / ELEM_BYTES) /* elements of a unit */
 #define ROW_BYTES   (TILE_K * ELEM_BYTES)
@@ -60,8 +62,13 @@ NT_INLINE int swizzled(int row, int unit)
 
 NT_INLINE unsigned inside_bits(int h, int w, int height, int width)
 {
+#if SIDE == 1
+    (void)h, (void)w, (void)height, (void)width;
+    return 1u;
+#else
     unsigned columns = (w > 0 ? 1u : 0u) | 2u | (w + 1 < width ? 4u : 0u);
     return (h > 0 ? columns : 0u) | columns << 3 | (h + 1 < height ? columns << 6 : 0u);
+#endif
 }
 
 /* Brings the channel back into its range, moving on over taps. */
@@ -75,9 +82,9 @@ NT_INLINE void wrap_taps(loader *q)
     {
         q->at.channel -= q->channels;
         q->at.tap++;
-        if (++q->at.column == 3) {
+        if (++q->at.column == SIDE) {
             q->at.column = 0;
-            q->at.in += (offset)(q->width - 3) * q->channels;
+            q->at.in += (offset)(q->width - SIDE) * q->channels;
         }
     }
 }
@@ -88,14 +95,14 @@ NT_INLINE void next_step(loader *q)
     q->at.tap++;
     q->at.in += q->channels;
     q->at.weight += q->channels;
-    if (++q->at.column == 3) {
+    if (++q->at.column == SIDE) {
         q->at.column = 0;
-        q->at.in += (offset)(q->width - 3) * q->channels;
+        q->at.in += (offset)(q->width - SIDE) * q->channels;
     }
-    if (q->at.tap == 9) {
+    if (q->at.tap == TAPS) {
         q->at.tap = 0;
-        q->at.in += TILE_K - (offset)3 * q->width * q->channels;
-        q->at.weight += TILE_K - (offset)9 * q->channels;
+        q->at.in += TILE_K - (offset)SIDE * q->width * q->channels;
+        q->at.weight += TILE_K - (offset)TAPS * q->channels;
     }
 #else
     q->at.channel += TILE_K;
@@ -111,7 +118,7 @@ NT_INLINE void next_step(loader *q)
 NT_INLINE void start_at(loader *q, int step, int unit)
 {
 #if TAPS_INNER
-    int tap = step % 9, channel = step / 9 * TILE_K;
+    int tap = step % TAPS, channel = step / TAPS * TILE_K;
 #elif WHOLE_STEPS
     int tap = step * TILE_K / q->channels, channel = step * TILE_K - tap * q->channels;
 #elif UNIT_COPIES
@@ -119,7 +126,7 @@ NT_INLINE void start_at(loader *q, int step, int unit)
 #else
     int tap = 0, channel = step * TILE_K + unit * UNIT; /* counts through all taps */
 #endif
-    int r = tap / 3, s = tap - 3 * r;
+    int r = tap / SIDE, s = tap - SIDE * r;
     int within = WHOLE_STEPS ? unit * UNIT : 0;
     q->at.tap = tap;
     q->at.column = s;
@@ -139,10 +146,10 @@ NT_INLINE void start_rows(loader *q, int m0, int n0, int row, int pixels, int he
     }
     q->row = row;
     /* Output and input have the same pixels, so rows follow each other in both. */
-    q->pixel = ((offset)m0 + row - q->width - 1) * q->channels;
+    q->pixel = ((offset)m0 + row - SIDE / 2 * (q->width + 1)) * q->channels;
     q->pixel_pass = (offset)PASS_ROWS * q->channels;
-    q->filter = (offset)(n0 + row) * 9 * q->channels;
-    q->filter_pass = (offset)PASS_ROWS * 9 * q->channels;
+    q->filter = (offset)(n0 + row) * TAPS * q->channels;
+    q->filter_pass = (offset)PASS_ROWS * TAPS * q->channels;
     q->filters = 0;
 #pragma unroll
     for (int i = 0; i < B_COPIES; i++)
@@ -165,7 +172,7 @@ NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
 NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
 {
     unsigned to = q->to + stage + A_BYTES + i * PASS_ROWS * PITCH;
-    bool exists = (q->filters >> i & 1u) && (WHOLE_STEPS || q->at.tap < 9);
+    bool exists = (q->filters >> i & 1u) && (WHOLE_STEPS || q->at.tap < TAPS);
     nt_copy_16(to, q->weight + (q->filter + i * q->filter_pass + q->at.weight), exists);
 }
 #else
@@ -184,10 +191,10 @@ NT_INLINE void copy_pixel(const loader *q, unsigned stage, int i)
 #pragma unroll
     for (int e = 0; e < UNIT; e++) {
         int at = q->at.channel + e, tap = at / q->channels;
-        int r = tap / 3, s = tap - 3 * r;
+        int r = tap / SIDE, s = tap - SIDE * r;
         offset from =
             q->pixel + i * q->pixel_pass + ((offset)r * q->width + s) * q->channels + (at - tap * q->channels);
-        if (tap < 9 && (q->taps[i] >> tap & 1u))
+        if (tap < TAPS && (q->taps[i] >> tap & 1u))
             put_element(word, e, q->in[from]);
     }
     nt_store_shared_16(q->to + stage + i * PASS_ROWS * PITCH, word);
@@ -199,7 +206,7 @@ NT_INLINE void copy_filter(const loader *q, unsigned stage, int i)
     offset from = q->filter + i * q->filter_pass + q->at.channel;
 #pragma unroll
     for (int e = 0; e < UNIT; e++)
-        if ((q->filters >> i & 1u) && q->at.channel + e < 9 * q->channels)
+        if ((q->filters >> i & 1u) && q->at.channel + e < TAPS * q->channels)
             put_element(word, e, q->weight[from + e]);
     nt_store_shared_16(q->to + stage + A_BYTES + i * PASS_ROWS * PITCH, word);
 }

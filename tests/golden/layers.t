@@ -25,6 +25,7 @@ $ nntune layers
 |   gemm              cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
 |   onednn            cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
 |   openblas          cpu     fp32                               nhwc                 0  OpenBLAS
+|   igemm             cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32       cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                12  inputs moved to channels last, then the product of 'gemm'
@@ -61,6 +62,7 @@ $ nntune layers
 |   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
 |   openblas     cpu     fp32                               nhwc                 0  OpenBLAS
 |   gemv         cuda    fp32, tf32, fp16, bf16, int8       nhwc                 4  dot products of a few examples with every weight, at the speed of memory
+|   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list

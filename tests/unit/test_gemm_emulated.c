@@ -24,6 +24,7 @@
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift, nt_kernel_fc_cuda_gemv;
+extern const nt_kernel nt_kernel_fc_cuda_igemm;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -69,6 +70,9 @@ static const example examples[] = {
     {"fc", "rows=2 warps=4 parts=2 unroll=2", NT_FP32, 3, 516, 21, 1, 1, 1, false},
     {"fc", "rows=1 warps=2 parts=1 unroll=4", NT_BF16, 1, 1304, 9, 1, 1, 1, false},
     {"fc", "rows=4 warps=4 parts=4 unroll=1", NT_INT8, 5, 2064, 18, 1, 1, 1, false},
+    {"fc", "tile_m=32 tile_n=64 tile_k=32 warps_m=1", NT_BF16, 45, 136, 70, 1, 1, 1, false},
+    {"fc", "tile_m=32 tile_n=32 tile_k=16 warps_m=2 warps_n=1 split_k=2", NT_TF32, 17, 133, 33, 1, 1, 1, false},
+    {"conv1x1", "tile_m=64 tile_n=64 tile_k=32 warps_m=2", NT_FP16, 2, 64, 72, 7, 9, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2,
      false},
@@ -90,6 +94,8 @@ static bool is_batch_norm(const example *e)
 /* Layers without batch norm have the same functions in their rows, which go by the problem. */
 static const nt_kernel *kernel_of(const example *e)
 {
+    if (strstr(e->params, "warps_m=") != NULL)
+        return &nt_kernel_fc_cuda_igemm;
     if (strstr(e->params, "warps=") != NULL)
         return &nt_kernel_fc_cuda_gemv;
     if (strncmp(e->params, "rows=", 5) == 0)
@@ -144,6 +150,16 @@ static nt_device_info device_of(void)
 typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], const uint32_t grid[3],
                                     uint32_t cluster, uint32_t threads, uint32_t shared_bytes, bool eager);
 
+/* That one runs by the emulation of mma.sync, which is of its own. */
+static bool is_igemm(const nt_kernel *kernel)
+{
+    return strcmp(kernel->name, "igemm") == 0;
+}
+
+typedef const char *(*igemm_function)(void *entry, const uint64_t args[12], const uint32_t grid[3], uint32_t threads,
+                                      uint32_t shared_bytes, bool eager);
+typedef void (*allow_function)(const void *begin, size_t bytes);
+
 static void *compile(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config)
 {
     char folder[] = "/tmp/nt-gemm-XXXXXX", file[64];
@@ -158,11 +174,10 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
     fclose(f);
     free(source);
     nt_kernel_options(kernel, problem, config, &options);
-    nt_str_addf(
-        &command,
-        "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*shopper_emulation.h %s -o %s/kernel.so %s -lm",
-        strcmp(kernel->name, "shift") == 0, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__, nt_str_text(&options),
-        folder, file);
+    nt_str_addf(&command,
+                "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*s%s_emulation.h %s -o %s/kernel.so %s -lm",
+                strcmp(kernel->name, "shift") == 0, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
+                is_igemm(kernel) ? "tensor_core" : "hopper", nt_str_text(&options), folder, file);
     if (system(nt_str_text(&command)) != 0)
         fail_msg("%s", nt_str_text(&command));
     unlink(file);
@@ -180,7 +195,7 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
 /* ---- tensors --------------------------------------------------------------------------------------------------- */
 
 typedef struct tensors {
-    size_t out_count;
+    size_t in_bytes, weight_bytes, out_count;
     nt_dtype out_type;
     float *want;
     void *in_bits, *weight_bits, *packed, *workspace;
@@ -260,11 +275,13 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
         move_channels_first(weight, p.filters, p.taps, p.channels);
         move_channels_first(t->want, p.images, p.out_height * p.out_width, p.filters);
     }
-    t->workspace = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
+    t->workspace = aligned_alloc(256, ((in_count + 4 * t->out_count) * 4 / 256 + 1) * 256);
     t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
     t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
     t->out = aligned_alloc(256, (t->out_count * 4 / 256 + 1) * 256 + 2 * GUARD);
+    t->in_bytes = in_count * nt_dtype_bytes(row->in);
+    t->weight_bytes = weight_count * nt_dtype_bytes(row->weight);
     nt_pack(row->in, in, in_count, NULL, 1, 1, t->in_bits);
     nt_pack(row->weight, weight, weight_count, NULL, 1, 1, t->weight_bits);
     test_free(in);
@@ -350,8 +367,19 @@ static void run_stage(void *object, const example *e, const nt_stage *stage, con
             args[i] = (uint64_t)(uintptr_t)&maps[arg->value];
         }
     }
-    const char *wrong =
-        run(entry, args, stage->grid, stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
+    const char *wrong = NULL;
+    if (is_igemm(kernel_of(e))) {
+        igemm_function igemm;
+        allow_function allow;
+        memcpy(&igemm, &run, sizeof igemm);
+        *(void **)&allow = dlsym(object, "nt_host_allow");
+        if (!eager && stage->map_count == 0 && strcmp(stage->entry, "nt_conv3x3_igemm") == 0) { /* once is enough */
+            allow(t->in_bits, t->in_bytes);
+            allow(t->weight_bits, t->weight_bytes);
+        }
+        wrong = igemm(entry, args, stage->grid, stage->block[0], stage->smem_dynamic_bytes, eager);
+    } else
+        wrong = run(entry, args, stage->grid, stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
     if (wrong)
         fail_msg("%s %s: %s", e->layer, e->params, wrong);
 }
