@@ -32,7 +32,7 @@ void nt_vendor_conv_of(const nt_stage *stage, nt_vendor_conv *out)
 {
     int at = 0;
     assert(stage->kind == NT_STAGE_VENDOR);
-#define X(name) out->name = stage->arg[at++].value;
+#define X(name) out->name = (__typeof__(out->name))stage->arg[at++].value;
     NUMBERS(X)
 #undef X
     assert(at == stage->arg_count);

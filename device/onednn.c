@@ -262,7 +262,7 @@ static bool build(call *c, dnnl_primitive_desc_t desc, const tensors *t)
     const dnnl_memory_desc_t *out = library.f.primitive_desc_query_md(desc, dnnl_query_dst_md, 0);
     bool move_in = !library.f.memory_desc_equal(in, &t->in), move_out = !library.f.memory_desc_equal(out, &t->out);
     size_t in_bytes = (library.f.memory_desc_get_size(in) + 255) / 256 * 256;
-    dnnl_memory_t in_memory, weight_memory, out_memory, own_in, own_out;
+    dnnl_memory_t in_memory = NULL, weight_memory = NULL, out_memory = NULL, own_in, own_out;
     bool fine = bind_memory(c, &t->in, NT_ROLE_IN, 0, &in_memory) &&
                 bind_memory(c, weight, NT_ROLE_PACKED, 0, &weight_memory) &&
                 bind_memory(c, &t->out, NT_ROLE_OUT, 0, &out_memory);

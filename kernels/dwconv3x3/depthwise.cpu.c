@@ -55,7 +55,32 @@ INLINE void store_result(result *to, vec sum, int64_t channels)
         memcpy(to, &x, (size_t)channels * sizeof *to);
 }
 
-/* POSITIONS pixels of row y from x on. `inside`: no tap of the tile leaves the row. */
+#define COLUMNS ((POSITIONS - 1) * STRIDE + TAPS) /* of input that a tile reads in a row */
+
+/* One row of taps. `inside`: no tap of the tile leaves the row, and all channels exist; columns that neighbouring pixels
+ * share are then read once. */
+INLINE void add_row(vec sum[POSITIONS][VECTORS], const shape *s, const element *row, const word *weights, int64_t x,
+                    int64_t channels, const int inside)
+{
+    EACH_VECTOR(v)
+    {
+        vec in[COLUMNS];
+        REPEAT(64)
+        for (int j = 0; j < COLUMNS; j++) {
+            int64_t column = x * STRIDE + j - PAD;
+            in[j] = (vec){0};
+            if (inside || (column >= 0 && column < s->w))
+                in[j] = load_wide(row + column * s->c + v * LANES, inside ? LANES : channels - v * LANES);
+        }
+        REPEAT(8)
+        for (int q = 0; q < TAPS; q++) {
+            vec w = *(const vec_unaligned *)(weights + q * s->padded + v * LANES);
+            REPEAT(32) for (int p = 0; p < POSITIONS; p++) sum[p][v] += in[p * STRIDE + q] * w;
+        }
+    }
+}
+
+/* POSITIONS pixels of row y from x on. */
 INLINE void tile(const shape *s, const element *image, const word *weights, int64_t y, int64_t x, int64_t channels,
                  result *out, const int inside)
 {
@@ -63,23 +88,8 @@ INLINE void tile(const shape *s, const element *image, const word *weights, int6
     EACH_SUM(p, v) sum[p][v] = (vec){0};
     for (int64_t r = 0; r < TAPS; r++) {
         int64_t row = y * STRIDE + r - PAD;
-        if (row < 0 || row >= s->h)
-            continue;
-        REPEAT(8)
-        for (int64_t q = 0; q < TAPS; q++) {
-            const word *w = weights + (r * TAPS + q) * s->padded;
-            REPEAT(32)
-            for (int p = 0; p < POSITIONS; p++) {
-                int64_t column = (x + p) * STRIDE + q - PAD;
-                if (!inside && (column < 0 || column >= s->w))
-                    continue;
-                EACH_VECTOR(v)
-                {
-                    vec in = load_wide(image + (row * s->w + column) * s->c + v * LANES, channels - v * LANES);
-                    sum[p][v] += in * *(const vec_unaligned *)(w + v * LANES);
-                }
-            }
-        }
+        if (row >= 0 && row < s->h)
+            add_row(sum, s, image + row * s->w * s->c, weights + r * TAPS * s->padded, x, channels, inside);
     }
     for (int64_t p = 0; p < POSITIONS && x + p < s->out_w; p++)
         EACH_VECTOR(v) store_result(out + (y * s->out_w + x + p) * s->c + v * LANES, sum[p][v], channels - v * LANES);
