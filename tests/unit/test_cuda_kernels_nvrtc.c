@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "core/mem.h"
 #include "device/nvrtc.h"
 #include "kernels/kernel.h"
 
@@ -25,28 +28,117 @@ static bool refresh;
 static const int capabilities[] = {75, 80, 86, 89, 90, 100, 120};
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
+/* One compile, and what came of it. */
+typedef struct job {
+    char what[96], arch[16];
+    char *source, *options;
+    int same; /* an earlier job that compiles the same text, or -1 */
+    bool ok;
+    char result[700]; /* registers, spills, static shared memory; or the compiler's complaint */
+} job;
+
 /* What was found, one line a compile, in the golden file's form; and what went wrong. */
 typedef struct report {
     nt_nvrtc_about about;
     char compiler[96];
     nt_str found, failures;
     int compiled;
+    job *jobs;
+    int job_count;
 } report;
 
-static void compile_one(report *r, const char *what, const char *source, const char *options, const char *arch)
+static int same_as(const report *r, const job *j)
 {
-    nt_compile_request request = {.kind = NT_DEVICE_CUDA, .name = "kernel", .source = source, .options = options,
-                                  .arch = arch, .compiler = r->compiler, .features = "", .deadline_s = 60.0};
+    for (int i = 0; i < r->job_count; i++)
+        if (r->jobs[i].same < 0 && strcmp(r->jobs[i].arch, j->arch) == 0 &&
+            strcmp(r->jobs[i].options, j->options) == 0 && strcmp(r->jobs[i].source, j->source) == 0)
+            return i;
+    return -1;
+}
+
+static void add_job(report *r, const char *what, const char *source, const char *options, const char *arch)
+{
+    job j = {.source = nt_strdup(source), .options = nt_strdup(options)};
+    nt_copy(j.what, sizeof j.what, what);
+    nt_copy(j.arch, sizeof j.arch, arch);
+    j.same = same_as(r, &j);
+    r->jobs = nt_realloc_array(r->jobs, (size_t)r->job_count + 1, sizeof *r->jobs);
+    r->jobs[r->job_count++] = j;
+}
+
+static void compile_job(const report *r, const job *j, FILE *out, int index)
+{
+    nt_compile_request request = {.kind = NT_DEVICE_CUDA, .name = "kernel", .source = j->source, .options = j->options,
+                                  .arch = j->arch, .compiler = r->compiler, .features = "", .deadline_s = 60.0};
     nt_compiled compiled;
     nt_error err;
     if (nt_compile_nvrtc.compile(&request, &compiled, &err) != NT_OK) {
-        nt_str_addf(&r->failures, "%s %s: %s\n", what, arch, err.what);
+        fprintf(out, "%d 0 %.600s\n", index, err.what);
         return;
     }
-    r->compiled++;
-    nt_str_addf(&r->found, "%s %s %lld %lld %lld\n", what, arch, (long long)compiled.registers,
-                (long long)compiled.spill_bytes, (long long)compiled.smem_static_bytes);
+    fprintf(out, "%d 1 %lld %lld %lld\n", index, (long long)compiled.registers, (long long)compiled.spill_bytes,
+            (long long)compiled.smem_static_bytes);
     nt_compiled_done(&compiled);
+}
+
+static void read_results(report *r, FILE *results)
+{
+    char line[800];
+    rewind(results);
+    while (fgets(line, sizeof line, results) != NULL) {
+        int index, ok, at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (sscanf(line, "%d %d %n", &index, &ok, &at) == 2 && index >= 0 && index < r->job_count && at > 0) {
+            r->jobs[index].ok = ok == 1;
+            nt_copy(r->jobs[index].result, sizeof r->jobs[index].result, line + at);
+        }
+    }
+    fclose(results);
+}
+
+/* A process a core, each with every so-manieth job. */
+static void compile_jobs(report *r)
+{
+    enum { MOST = 16 };
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int children = cores < 1 ? 1 : cores > MOST ? MOST : (int)cores;
+    FILE *results[MOST];
+    pid_t pid[MOST];
+    fflush(NULL);
+    for (int p = 0; p < children; p++) {
+        results[p] = tmpfile();
+        assert_non_null(results[p]);
+        pid[p] = fork();
+        assert_true(pid[p] >= 0);
+        if (pid[p] != 0)
+            continue;
+        for (int i = p; i < r->job_count; i += children)
+            if (r->jobs[i].same < 0)
+                compile_job(r, &r->jobs[i], results[p], i);
+        fflush(results[p]);
+        _exit(0);
+    }
+    for (int p = 0; p < children; p++) {
+        int ended;
+        assert_int_equal(waitpid(pid[p], &ended, 0), pid[p]);
+        assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
+        read_results(r, results[p]);
+    }
+}
+
+static void tell(report *r)
+{
+    for (int i = 0; i < r->job_count; i++) {
+        const job *j = &r->jobs[i], *done = j->same < 0 ? j : &r->jobs[j->same];
+        const char *said = done->result[0] != '\0' ? done->result : "no answer of the compiler";
+        nt_str_addf(done->ok ? &r->found : &r->failures, "%s %s%s %s\n", j->what, j->arch, done->ok ? "" : ":", said);
+        r->compiled += done->ok;
+    }
+    for (int i = 0; i < r->job_count; i++) {
+        free(r->jobs[i].source);
+        free(r->jobs[i].options);
+    }
+    free(r->jobs);
 }
 
 /* Architectures of a row: those from its minimum on that this NVRTC knows. Instructions of one architecture alone
@@ -66,7 +158,7 @@ static nt_problem problem_of(const nt_layer *layer, int precision, int layout)
     return problem;
 }
 
-static void compile_kernel(report *r, const nt_kernel *kernel, int precision, int layout)
+static void add_kernel(report *r, const nt_kernel *kernel, int precision, int layout)
 {
     nt_problem problem = problem_of(nt_layer_find(kernel->layer), precision, layout);
     if (kernel->refuses != NULL && kernel->refuses(&problem) != NULL)
@@ -82,14 +174,14 @@ static void compile_kernel(report *r, const nt_kernel *kernel, int precision, in
         char arch[16];
         snprintf(arch, sizeof arch, "sm_%d%s", capabilities[i], kernel->arch_specific ? "a" : "");
         if (serves(r, kernel->min_compute_capability, kernel->arch_specific, capabilities[i]))
-            compile_one(r, nt_str_text(&what), source, nt_str_text(&options), arch);
+            add_job(r, nt_str_text(&what), source, nt_str_text(&options), arch);
     }
     free(source);
     nt_str_done(&options);
     nt_str_done(&what);
 }
 
-static void compile_kernels(report *r)
+static void add_kernels(report *r)
 {
     for (int i = 0; i < nt_kernel_count; i++)
         for (int precision = 0; precision < NT_PRECISION_COUNT; precision++)
@@ -98,11 +190,11 @@ static void compile_kernels(report *r)
                 bool served = kernel->device == NT_DEVICE_CUDA && (kernel->precisions & NT_BIT(precision)) != 0 &&
                               (kernel->layouts & NT_BIT(layout)) != 0;
                 if (served && kernel->source[0] != NULL) /* a vendor row has none */
-                    compile_kernel(r, kernel, precision, layout);
+                    add_kernel(r, kernel, precision, layout);
             }
 }
 
-static void compile_references(report *r)
+static void add_references(report *r)
 {
     for (int i = 0; i < nt_layer_count; i++)
         for (int j = 0; j < CAPABILITIES; j++) {
@@ -110,7 +202,7 @@ static void compile_references(report *r)
             snprintf(what, sizeof what, "%s.reference fp64 any", nt_layers[i]->name);
             snprintf(arch, sizeof arch, "sm_%d", capabilities[j]);
             if (nt_layers[i]->reference_cuda_source != NULL && nt_nvrtc_knows(&r->about, capabilities[j]))
-                compile_one(r, what, nt_layers[i]->reference_cuda_source, "", arch);
+                add_job(r, what, nt_layers[i]->reference_cuda_source, "", arch);
         }
 }
 
@@ -206,8 +298,10 @@ static void kernels_compile_for_every_architecture(void **state)
         skip();
     }
     assert_int_equal(nt_compile_nvrtc.identity(r.compiler, sizeof r.compiler, &err), NT_OK);
-    compile_kernels(&r);
-    compile_references(&r);
+    add_kernels(&r);
+    add_references(&r);
+    compile_jobs(&r);
+    tell(&r);
     if (r.failures.length > 0)
         fail_msg("does not compile:\n%s", r.failures.data);
     assert_true(r.compiled > 0);
