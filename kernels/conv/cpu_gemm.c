@@ -11,7 +11,7 @@ static const nt_param params[] = {
     {.name = "unroll", .help = "steps of the innermost loop at a time", .NT_INTS(1, 2, 4), .dflt = 0},
     {.name = "depth",
      .help = "words of the reduction laid out at a time (a word: 1 fp32 or 4 int8 channels)",
-     .NT_INTS(64, 144, 288, 576),
+     .NT_INTS(64, 144, 160, 288, 576),
      .dflt = 1},
     {.name = "pixel_tiles",
      .help = "register tiles along the pixels of a work item",
