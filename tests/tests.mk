@@ -16,8 +16,11 @@ check: all build-tests
 	    $(MAKE) --no-print-directory $$suite || failed="$$failed $$suite"; done; \
 	if [ -n "$$failed" ]; then echo "check: failed:$$failed" >&2; exit 1; fi
 
+# Programs of many seconds that only compute.
+PURE := test_search_honest test_cuda_direct_emulated test_layers_cuda test_gemm_emulated test_conv_cuda_simt \
+	test_conv3x3_cuda_igemm test_attention_flash
 unit: $(BIN) $(UNIT_BIN)
-	@NNTUNE_EXE=$(abspath $(BIN)) sh tests/run_unit.sh $(UNIT_BIN)
+	@NNTUNE_EXE=$(abspath $(BIN)) PURE="$(PURE)" sh tests/run_unit.sh $(UNIT_BIN)
 
 # Shell tests of the whole program: children that crash, hang and lie, signals, kills, resume, locks, bad input.
 PROCESS := $(sort $(wildcard tests/process/*.sh))
