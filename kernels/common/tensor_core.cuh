@@ -257,3 +257,21 @@ NT_INLINE void nt_publish_shared(void)
 }
 #endif
 #endif
+
+/* ---- what follows is made of the above alone, so that the host runs it too -------------------------------------- */
+
+/* Each lane of a quad holds a word of 4 tiles of one row; afterwards lane t of it holds the four words of tile t. */
+NT_INLINE void nt_transpose_quad(unsigned word[4], int t)
+{
+    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
+    word[0] = t & 1 ? x : word[0];
+    word[1] = t & 1 ? word[1] : x;
+    word[2] = t & 1 ? y : word[2];
+    word[3] = t & 1 ? word[3] : y;
+    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
+    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
+    word[0] = t & 2 ? x : word[0];
+    word[1] = t & 2 ? y : word[1];
+    word[2] = t & 2 ? word[2] : x;
+    word[3] = t & 2 ? word[3] : y;
+}

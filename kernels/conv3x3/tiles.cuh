@@ -264,21 +264,6 @@ NT_INLINE void store_partial(float *out, int column, int columns, float x, float
 }
 
 #if !defined(NT_PRECISION_TF32) && OUT_VECTOR >= 8
-/* Each lane of a quad holds a word of 4 tiles of one pixel; afterwards lane t holds the four words of tile t. */
-NT_INLINE void transpose_quad(unsigned word[4], int t)
-{
-    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
-    word[0] = t & 1 ? x : word[0];
-    word[1] = t & 1 ? word[1] : x;
-    word[2] = t & 1 ? y : word[2];
-    word[3] = t & 1 ? word[3] : y;
-    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
-    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
-    word[0] = t & 2 ? x : word[0];
-    word[1] = t & 2 ? y : word[1];
-    word[2] = t & 2 ? word[2] : x;
-    word[3] = t & 2 ? word[3] : y;
-}
 #define QUAD_STORES (N_TILES % 4 == 0 && !SPLIT)
 #else
 #define QUAD_STORES 0
@@ -295,7 +280,7 @@ NT_INLINE void store_row(void *out, float sum[N_TILES][4], int half, bool exists
 #pragma unroll
         for (int i = 0; i < 4; i++)
             word[i] = nt_pack_2(sum[j + i][2 * half], sum[j + i][2 * half + 1]);
-        transpose_quad(word, t);
+        nt_transpose_quad(word, t);
         int to = column + 8 * j + 8 * t;
         if (exists && to < columns)
             *(uint4 *)((nt_elem *)out + at + to) = make_uint4(word[0], word[1], word[2], word[3]);

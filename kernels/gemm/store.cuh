@@ -70,21 +70,6 @@ NT_INLINE nt_sum nt_finished(nt_sum x, const float *finish, int filter)
 }
 
 #if OUT_16 && OUT_VECTOR >= 8
-/* Each lane of a quad holds a word of 4 tiles of one row; afterwards lane t holds the four words of tile t. */
-NT_INLINE void nt_transpose_quad(unsigned word[4], int t)
-{
-    unsigned x = nt_exchange(t & 1 ? word[0] : word[1], 1), y = nt_exchange(t & 1 ? word[2] : word[3], 1);
-    word[0] = t & 1 ? x : word[0];
-    word[1] = t & 1 ? word[1] : x;
-    word[2] = t & 1 ? y : word[2];
-    word[3] = t & 1 ? word[3] : y;
-    x = nt_exchange(t & 2 ? word[0] : word[2], 2);
-    y = nt_exchange(t & 2 ? word[1] : word[3], 2);
-    word[0] = t & 2 ? x : word[0];
-    word[1] = t & 2 ? y : word[1];
-    word[2] = t & 2 ? word[2] : x;
-    word[3] = t & 2 ? word[3] : y;
-}
 #define QUAD_STORES (!TRANSPOSED)
 #else
 #define QUAD_STORES 0
