@@ -232,7 +232,7 @@ static nt_status put(const char *key, nt_cache_entry *entry, const char *file, c
 {
     bool vanished = true;
     nt_status status = NT_IO;
-    for (int attempt = 0; attempt < 5 && vanished; attempt++)
+    for (int attempt = 0; attempt < NT_CACHE_ATTEMPTS && vanished; attempt++)
         status = put_once(key, entry, file, code, bytes, &vanished, err);
     return status;
 }

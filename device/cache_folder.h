@@ -4,6 +4,9 @@
 
 #include "core/record.h"
 
+/* Another process may remove the whole cache between two steps of an operation: so often it begins anew. */
+enum { NT_CACHE_ATTEMPTS = 5 };
+
 /* <cache>/code/<key>, or <cache>/code for key NULL; <cache>/code is made. */
 nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error *err);
 

@@ -26,9 +26,6 @@ enum { YOUNG_S = 600, LEFTOVER_S = 3600 };
 
 /* ---- places --------------------------------------------------------------------------------------------------------- */
 
-/* Another process may remove the whole cache between two of the steps below: so often they begin anew. */
-enum { ATTEMPTS = 5 };
-
 static nt_status folder_once(const char *key, char *out, size_t capacity, bool *vanished, nt_error *err)
 {
     char base[NT_PATH_BYTES];
@@ -56,7 +53,7 @@ nt_status nt_cache_folder(const char *key, char *out, size_t capacity, nt_error 
 {
     bool vanished = true;
     nt_status status = NT_IO;
-    for (int attempt = 0; attempt < ATTEMPTS && vanished; attempt++)
+    for (int attempt = 0; attempt < NT_CACHE_ATTEMPTS && vanished; attempt++)
         status = folder_once(key, out, capacity, &vanished, err);
     return status;
 }
@@ -82,7 +79,7 @@ nt_status nt_cache_scratch(char *folder, size_t capacity, nt_error *err)
 {
     bool vanished = true;
     nt_status status = NT_IO;
-    for (int attempt = 0; attempt < ATTEMPTS && vanished; attempt++)
+    for (int attempt = 0; attempt < NT_CACHE_ATTEMPTS && vanished; attempt++)
         status = scratch_once(folder, capacity, &vanished, err);
     return status;
 }
