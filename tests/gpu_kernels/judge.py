@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges CUDA kernels on a GPU. NNTUNE names the program; results go to OUT, which later calls go on with.
 
-    judge.py verify OUT [SECONDS]       every kernel of ours x precision x layout on odd shapes, against the reference
+    judge.py verify OUT [SECONDS [I/N]] every kernel of ours x precision x layout on odd shapes, against the reference
     judge.py bench OUT I/N [SECONDS]    slice I of N of grid.tsv: ours beside the vendors' libraries, hot and cold
     judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
     judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
@@ -99,10 +99,14 @@ def judge_outcomes(path, layer, kernel, precision, layout):
         print(f"    {outcome}: {params}: {reason}")
 
 
-def verify(out, seconds):
+def verify(out, seconds, part="0/1"):
+    """Part I of N: parts may run side by side, each with an OUT and an XDG_RUNTIME_DIR of its own; no time is judged here."""
     end = time.time() + seconds
     path = os.path.join(out, "verify.db")
-    for layer, keys, kernel in cuda_kernels():
+    index, count = (int(x) for x in part.split("/"))
+    for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
+        if number % count != index % count:
+            continue
         shapes = odd_shapes(keys, kernel["kernel"])
         done = rows(path, "select count(*) from trials where layer = ? and kernel = ?", layer, kernel["kernel"])
         if done and done[0][0] > 0:
@@ -277,8 +281,10 @@ def main():
     usable()
     if part == "bench":
         bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
+    elif part == "verify":
+        verify(out, float(words[2]) if len(words) > 2 else 180, words[3] if len(words) > 3 else "0/1")
     else:
-        (verify if part == "verify" else sanitize)(out, float(words[2]) if len(words) > 2 else 180)
+        sanitize(out, float(words[2]) if len(words) > 2 else 180)
     return int(short)
 
 
