@@ -35,6 +35,9 @@ static nt_status parse_sizes(const nt_spec *spec, const char *text, nt_shape *ou
             at++;
         if (at == out->count)
             return unknown_size(spec, given.dim[i].key, err);
+        if (given.dim[i].is_word)
+            return nt_fail(err, NT_USAGE, "'%s' is not a size for %s (a whole number from 1)",
+                           nt_shape_word(given.dim[i].size), given.dim[i].key);
         out->dim[at].size = given.dim[i].size;
     }
     return NT_OK;

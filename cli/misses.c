@@ -10,6 +10,19 @@
 
 enum { MOST_BYTES = 1 << 26 };
 
+/* Appends "act=silu": programs give the number of a word. */
+static void add_size(nt_str *text, const nt_layer *layer, const char *key, size_t length, long long size)
+{
+    bool is_word =
+        layer->word_key != NULL && strlen(layer->word_key) == length && strncmp(layer->word_key, key, length) == 0;
+    const char *word = is_word ? nt_shape_word(size) : NULL;
+    nt_str_addf(text, "%s%.*s=", text->length > 0 ? "," : "", (int)length, key);
+    if (word != NULL)
+        nt_str_add(text, word);
+    else
+        nt_str_addf(text, "%lld", size);
+}
+
 /* Sizes in the layer's own order, as the shape that the layer makes of them; the last keys may be optional ones. */
 static bool read_shape(const json_t *json, const nt_layer *layer, nt_shape *out)
 {
@@ -19,8 +32,7 @@ static bool read_shape(const json_t *json, const nt_layer *layer, nt_shape *out)
     size_t i = 0;
     for (; *key != '\0' && i < json_array_size(sizes); i++) {
         size_t length = strcspn(key, ",");
-        nt_str_addf(&text, "%s%.*s=%lld", i > 0 ? "," : "", (int)length, key,
-                    (long long)json_integer_value(json_array_get(sizes, i)));
+        add_size(&text, layer, key, length, (long long)json_integer_value(json_array_get(sizes, i)));
         key += length + (key[length] == ',');
     }
     bool ok = i > 0 && i == json_array_size(sizes) && layer->parse_shape(nt_str_text(&text), out, NULL) == NT_OK;

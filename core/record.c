@@ -151,10 +151,39 @@ int64_t nt_shape_get(const nt_shape *shape, const char *key)
     return NT_UNKNOWN;
 }
 
+const char *nt_shape_word(int64_t number)
+{
+    switch (number) {
+#define X(word, of_word) \
+    case of_word:        \
+        return #word;
+        NT_SHAPE_WORD_MAP(X)
+#undef X
+    default:
+        return NULL;
+    }
+}
+
+int64_t nt_shape_word_find(const char *word)
+{
+#define X(name, of_word)          \
+    if (strcmp(word, #name) == 0) \
+        return of_word;
+    NT_SHAPE_WORD_MAP(X)
+#undef X
+    return 0;
+}
+
 void nt_shape_print(nt_str *out, const nt_shape *shape)
 {
-    for (int i = 0; i < shape->count; i++)
-        nt_str_addf(out, "%s%s=%" PRId64, i ? "," : "", shape->dim[i].key, shape->dim[i].size);
+    for (int i = 0; i < shape->count; i++) {
+        const char *word = shape->dim[i].is_word ? nt_shape_word(shape->dim[i].size) : NULL;
+        nt_str_addf(out, "%s%s=", i ? "," : "", shape->dim[i].key);
+        if (word != NULL)
+            nt_str_add(out, word);
+        else
+            nt_str_addf(out, "%" PRId64, shape->dim[i].size);
+    }
 }
 
 bool nt_shape_equal(const nt_shape *a, const nt_shape *b)
@@ -180,8 +209,9 @@ static nt_status parse_dim(const char *part, size_t length, nt_shape *shape, nt_
     memcpy(text, part, length);
     text[length] = '\0';
     text[key_length] = '\0';
-    long long size;
-    if (!nt_parse_i64(text + key_length + 1, &size) || size < 1)
+    long long size = nt_shape_word_find(text + key_length + 1);
+    bool is_word = size > 0;
+    if (!is_word && (!nt_parse_i64(text + key_length + 1, &size) || size < 1))
         return nt_fail(err, NT_USAGE, "'%s' is not a size for %s in a shape (a whole number from 1)",
                        text + key_length + 1, text);
     for (int i = 0; i < shape->count; i++)
@@ -190,6 +220,7 @@ static nt_status parse_dim(const char *part, size_t length, nt_shape *shape, nt_
     if (shape->count == NT_MAX_DIMS)
         return nt_fail(err, NT_USAGE, "a shape has more than %d extents", NT_MAX_DIMS);
     nt_copy(shape->dim[shape->count].key, key_bytes, text);
+    shape->dim[shape->count].is_word = is_word;
     shape->dim[shape->count++].size = size;
     return NT_OK;
 }

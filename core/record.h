@@ -76,11 +76,19 @@ typedef struct nt_shape {
     struct {
         char key[8];
         int64_t size;
+        bool is_word; /* size is the number of a word and is written as that word: act=silu */
     } dim[NT_MAX_DIMS];
 } nt_shape;
 
+/* The words that a size may be, numbered from 1. Numbers are part of kernels and of compiled tables: a new word goes to
+ * the end. */
+#define NT_SHAPE_WORD_MAP(X) X(relu, 1) X(relu6, 2) X(silu, 3) X(gelu, 4) X(none, 5)
+const char *nt_shape_word(int64_t number);    /* NULL when no word has this number */
+int64_t nt_shape_word_find(const char *word); /* 0 when unknown */
+
 int64_t nt_shape_get(const nt_shape *shape, const char *key); /* the key must exist (asserted) */
 void nt_shape_print(nt_str *out, const nt_shape *shape);      /* canonical: c=64,k=64,h=56,w=56 */
+/* By key and size; how a size is written does not count. */
 bool nt_shape_equal(const nt_shape *a, const nt_shape *b);
 /* Reads the canonical form back. NT_USAGE names the part that is wrong; which keys a layer has is the layer's business.
  */

@@ -17,12 +17,13 @@
 
 extern const char nt_embed_db_schema_sql[], nt_embed_db_schema_2_sql[], nt_embed_db_schema_3_sql[],
     nt_embed_db_schema_4_sql[], nt_embed_db_schema_5_sql[], nt_embed_db_schema_6_sql[], nt_embed_db_schema_7_sql[],
-    nt_embed_db_schema_8_sql[];
+    nt_embed_db_schema_8_sql[], nt_embed_db_schema_9_sql[];
 
 /* steps[i] leads from version i to i + 1. */
 static const char *const steps[NT_DB_SCHEMA_VERSION] = {
-    nt_embed_db_schema_sql,   nt_embed_db_schema_2_sql, nt_embed_db_schema_3_sql, nt_embed_db_schema_4_sql,
-    nt_embed_db_schema_5_sql, nt_embed_db_schema_6_sql, nt_embed_db_schema_7_sql, nt_embed_db_schema_8_sql};
+    nt_embed_db_schema_sql,   nt_embed_db_schema_2_sql, nt_embed_db_schema_3_sql,
+    nt_embed_db_schema_4_sql, nt_embed_db_schema_5_sql, nt_embed_db_schema_6_sql,
+    nt_embed_db_schema_7_sql, nt_embed_db_schema_8_sql, nt_embed_db_schema_9_sql};
 
 /* File systems whose files may be open on several machines (statfs f_type). */
 static const long network_file_systems[] = {

@@ -8,7 +8,7 @@
 
 enum {
     NT_DB_APPLICATION_ID = 0x6e6e7475, /* "nntu" at byte 68 of the file: file(1) and we tell it from other databases */
-    NT_DB_SCHEMA_VERSION = 8,
+    NT_DB_SCHEMA_VERSION = 9,
     NT_DB_OLDEST_READABLE = 1 /* later steps only added to it */
 };
 

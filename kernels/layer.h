@@ -30,6 +30,7 @@ typedef struct nt_layer {
     const char *name;
     const char *summary;
     const char *shape_keys; /* "c,k,h,w" in canonical order, optional ones at the end (kernels/common/shape.h) */
+    const char *word_key;   /* the one whose sizes are words: "act"; NULL: none */
     const nt_named_shape *shapes;
     int shape_count;
     const char *form; /* how a shape may be abbreviated: "CxHxW" with k = c */

@@ -94,7 +94,9 @@ typedef enum nntune_layout { NNTUNE_NHWC, NNTUNE_NCHW } nntune_layout;
 
 typedef struct nntune_query {
     const char *layer;
-    const int64_t *size; /* the layer's extents in its own order; batch is not among them */
+    /* The layer's extents in its own order; batch is not among them. A word is its number: 1 relu, 2 relu6, 3 silu,
+     * 4 gelu, 5 none. */
+    const int64_t *size;
     int size_count;
     int64_t batch;
     nntune_precision precision;

@@ -41,6 +41,17 @@ static nt_status hint_keys(const nt_shape_table *table, const char *before, nt_e
     return status;
 }
 
+static nt_status wrong_word(const char *shape, const nt_shape_key *key, const char *text, nt_error *err)
+{
+    nt_str words = {0};
+    for (int64_t i = least_of(key); i <= most_of(key); i++)
+        nt_str_addf(&words, "%s%s", words.length ? ", " : "", nt_shape_word(i));
+    nt_fail(err, NT_USAGE, "shape '%s': %s is '%s', not one of %s", shape, key->key, text, nt_str_text(&words));
+    nt_str_done(&words);
+    const char *word = nt_shape_word(most_of(key));
+    return nt_hint(err, "%s is a word: %s=%s", key->key, key->key, word);
+}
+
 static nt_status wrong_size(const nt_shape_table *table, const char *shape, const nt_shape_key *key, const char *text,
                             nt_error *err)
 {
@@ -89,10 +100,11 @@ static nt_status unknown_name(const nt_shape_table *table, const char *text, nt_
 static nt_status read_size(const nt_shape_table *table, const char *shape, int key, const char *text, int64_t *sizes,
                            nt_error *err)
 {
-    long long value = 0;
     const nt_shape_key *row = &table->keys[key];
-    if (!nt_parse_i64(text, &value) || value < least_of(row) || value > most_of(row))
-        return wrong_size(table, shape, row, text, err);
+    long long value = row->is_word ? nt_shape_word_find(text) : 0;
+    bool is_read = row->is_word || nt_parse_i64(text, &value);
+    if (!is_read || value < least_of(row) || value > most_of(row))
+        return row->is_word ? wrong_word(shape, row, text, err) : wrong_size(table, shape, row, text, err);
     sizes[key] = value;
     return NT_OK;
 }
@@ -203,6 +215,7 @@ static nt_status store(const nt_shape_table *table, const char *text, int64_t *s
         }
         nt_copy(out->dim[i].key, sizeof out->dim[i].key, table->keys[i].key);
         out->dim[i].size = size;
+        out->dim[i].is_word = table->keys[i].is_word;
     }
     return NT_OK;
 }

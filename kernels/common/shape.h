@@ -1,7 +1,8 @@
 /* shape.h: what a layer's shapes are called, as a table, and the one parser of all layers.
  *
  * A shape is written in three ways: by keys, "c=64,k=64,h=56,w=56" in any order; abbreviated, sizes in the order of the
- * table's `form`, "64x56x56" for "CxHxW"; or by one of the layer's names. Batch is no key.
+ * table's `form`, "64x56x56" for "CxHxW"; or by one of the layer's names. Batch is no key. A size may be a word,
+ * "act=silu".
  *
  * Canonical order is the table's. Keys that must be given come first; optional keys follow, and are stored only when
  * they, or a later one, differ from what leaving them out means: adding an optional key to a layer changes no shape
@@ -21,6 +22,7 @@ typedef struct nt_shape_key {
     int64_t dflt;  /* optional: what leaving it out means when same_as is NULL; 0 where the layer has a word for it */
     int64_t least; /* least size; 0 means 1 */
     int64_t most;  /* largest size; 0 means 2147483647 */
+    bool is_word;  /* the size is one of core's words (nt_shape_word) from `least` to `most`: act=silu */
 } nt_shape_key;
 
 typedef struct nt_shape_table {

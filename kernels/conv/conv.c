@@ -80,12 +80,6 @@ double nt_conv_additions(const nt_problem *problem)
 
 /* ---- activations ----------------------------------------------------------------------------------------------------- */
 
-const char *nt_activation_name(nt_activation act)
-{
-    static const char *const names[NT_ACT_COUNT] = {"", "relu", "relu6", "silu", "gelu", "none"};
-    return act >= NT_ACT_RELU && act < NT_ACT_COUNT ? names[act] : "unknown";
-}
-
 double nt_activation_of(nt_activation act, double x)
 {
     switch (act) {

@@ -12,7 +12,7 @@
 
 #include "kernels/layer.h"
 
-/* The values of the shape key `act`. */
+/* The values of the shape key `act`: numbers of core's words of the same names. */
 typedef enum nt_activation {
     NT_ACT_RELU = 1,
     NT_ACT_RELU6,
@@ -21,7 +21,6 @@ typedef enum nt_activation {
     NT_ACT_NONE,
     NT_ACT_COUNT
 } nt_activation;
-const char *nt_activation_name(nt_activation act); /* "relu6" */
 double nt_activation_of(nt_activation act, double x);
 double nt_activation_slope(nt_activation act); /* the largest: L above */
 

@@ -16,7 +16,7 @@ static const nt_named_shape shapes[] = {
     {"resnet-128s2", "c=128,k=128,h=56,w=56,stride=2"},
     {"resnet-256s2", "c=256,k=256,h=28,w=28,stride=2"},
     {"resnet-512s2", "c=512,k=512,h=14,w=14,stride=2"},
-    {"yolo-silu", "c=128,k=256,h=52,w=52,act=3"},
+    {"yolo-silu", "c=128,k=256,h=52,w=52,act=silu"},
 };
 
 static const nt_shape_key keys[] = {
@@ -25,11 +25,12 @@ static const nt_shape_key keys[] = {
     NT_CONV_KEYS_HW,
     NT_CONV_KEY_STRIDE(1),
     {.key = "act",
-     .meaning = "activation (1 relu, 2 relu6, 3 silu, 4 gelu, 5 none)",
+     .meaning = "activation (relu, relu6, silu, gelu or none)",
      .is_optional = true,
      .dflt = NT_ACT_RELU,
      .least = NT_ACT_RELU,
-     .most = NT_ACT_COUNT - 1},
+     .most = NT_ACT_COUNT - 1,
+     .is_word = true},
 };
 
 static const nt_shape_table table = {
@@ -37,7 +38,7 @@ static const nt_shape_table table = {
     .keys = keys,
     .key_count = sizeof keys / sizeof keys[0],
     .form = "CxHxW",
-    .example = "64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56,act=3",
+    .example = "64x56x56 (CxHxW with k = c) or c=64,k=64,h=56,w=56,act=silu",
     .shapes = shapes,
     .shape_count = sizeof shapes / sizeof shapes[0],
 };
@@ -58,8 +59,9 @@ static void amend_weight(const nt_problem *problem, float *weight)
 
 const nt_layer nt_layer_conv_bn_relu = {
     .name = "conv_bn_relu",
-    .summary = "3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none",
+    .summary = "3x3 convolution, batch norm and activation: relu unless act=relu6, silu, gelu or none",
     .shape_keys = "c,k,h,w,stride,act",
+    .word_key = "act",
     .shapes = shapes,
     .shape_count = sizeof shapes / sizeof shapes[0],
     .form = "CxHxW with k = c",

@@ -67,7 +67,7 @@ $ nntune layers
 |   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
-| conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=2 relu6, 3 silu, 4 gelu, 5 none
+| conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=relu6, silu, gelu or none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
 |
 |   kernel            device  precisions        layouts     parameters  what it is

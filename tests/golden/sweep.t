@@ -48,6 +48,15 @@ $ sleep 2; nntune query 'select state, trials from runs' --db v.db
 | state  trials
 | done       12
 
+# An activation is a word wherever a shape is read or written; programs that miss a problem give its number.
+$ nntune sweep conv_bn_relu --device cpu --shape c=8,k=8,h=5,w=5,act=silu,c=8,k=8,h=5,w=5,act=none,c=8,k=8,h=5,w=5,act=relu --batch 1 --kernel direct --dry-run | sed -n 's/, kernel.*//p'
+| conv_bn_relu c=8,k=8,h=5,w=5,stride=1,act=silu batch 1 fp32
+| conv_bn_relu c=8,k=8,h=5,w=5,stride=1,act=none batch 1 fp32
+| conv_bn_relu 8x5x5 batch 1 fp32
+$ echo '{"type":"miss","layer":"conv_bn_relu","size":[8,8,5,5,2,4],"batch":1,"precision":"fp32","layout":"nhwc"}' > m.log; nntune sweep --from-misses m.log --device cpu --budget 1 --profile none -q --db m.db > out; nntune query 'select shape, outcome from trials' --db m.db
+| shape                              outcome
+| c=8,k=8,h=5,w=5,stride=2,act=gelu  ok
+
 # On a terminal the line is redrawn and taken away again; elsewhere there is no control byte.
 $ NNTUNE_PRETEND_TTY=1 nntune sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 -j 1 --budget 30 --db t.db 2> err > out; grep -c "$(printf '\r')" err; tail -c 4 err | od -An -c
 | ~ [1-9][0-9]*

@@ -163,6 +163,16 @@ $ nntune sweep conv3x3 --device cpu --kernel dirct
 ! ~   kernels: direct, .*
 = 2
 
+# An activation is a word.
+$ nntune sweep conv_bn_relu --device cpu --shape c=8,k=8,h=5,w=5,act=3
+! nntune: shape 'c=8,k=8,h=5,w=5,act=3': act is '3', not one of relu, relu6, silu, gelu, none
+!   act is a word: act=none
+= 2
+$ nntune sweep conv_bn_relu --device cpu --shape c=8,k=8,h=5,w=5,act=tanh
+! nntune: shape 'c=8,k=8,h=5,w=5,act=tanh': act is 'tanh', not one of relu, relu6, silu, gelu, none
+!   act is a word: act=none
+= 2
+
 # Problems that no memory holds: what is needed, what there is.
 $ nntune sweep conv3x3 --device fake --batch 65536 --shape 4096x512x512
 ! ~ nntune: conv3x3 c=4096,k=4096,h=512,w=512 batch 65536 fp32 nhwc needs .* PiB of device memory \(inputs, references and the ring\), .* is available

@@ -311,9 +311,9 @@ LAYER_TEST(test_dwconv3x3, "dwconv3x3", "")
 LAYER_TEST(test_dwconv3x3_stride_2, "dwconv3x3", ",stride=2")
 LAYER_TEST(test_fc, "fc", "")
 LAYER_TEST(test_conv_bn_relu, "conv_bn_relu", "")
-LAYER_TEST(test_conv_bn_relu6, "conv_bn_relu", ",stride=2,act=2")
-LAYER_TEST(test_conv_bn_silu, "conv_bn_relu", ",act=3")
-LAYER_TEST(test_conv_bn_gelu, "conv_bn_relu", ",act=4")
+LAYER_TEST(test_conv_bn_relu6, "conv_bn_relu", ",stride=2,act=relu6")
+LAYER_TEST(test_conv_bn_silu, "conv_bn_relu", ",act=silu")
+LAYER_TEST(test_conv_bn_gelu, "conv_bn_relu", ",act=gelu")
 
 /* The optimiser is part of what a sweep trusts: one setting of each kernel as the device compiles it. */
 static void test_optimised(void **state)

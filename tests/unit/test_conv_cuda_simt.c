@@ -161,10 +161,10 @@ static void batch_norm_and_activations(void **state)
 {
     (void)state;
     check(&nt_kernel_conv_bn_relu_cuda_simt, "block_x=8 block_y=8", "c=5,k=11,h=6,w=7", NT_FP32, NT_NHWC);
-    check(&nt_kernel_conv_bn_relu_cuda_simt, "block_x=8 block_y=8", "c=5,k=3,h=6,w=7,act=3", NT_FP16, NT_NCHW);
-    check(&nt_kernel_conv_bn_relu_cuda_simt, "block_x=8 block_y=8", "c=4,k=3,h=6,w=7,act=4", NT_FP32, NT_NHWC);
-    check(&nt_kernel_conv_bn_relu_cuda_chain, "block_x=8 block_y=8", "c=5,k=11,h=6,w=7,act=2", NT_FP32, NT_NHWC);
-    check(&nt_kernel_conv_bn_relu_cuda_chain, "block_x=8 block_y=8", "c=5,k=3,h=6,w=7,stride=2,act=5", NT_BF16, NT_NCHW);
+    check(&nt_kernel_conv_bn_relu_cuda_simt, "block_x=8 block_y=8", "c=5,k=3,h=6,w=7,act=silu", NT_FP16, NT_NCHW);
+    check(&nt_kernel_conv_bn_relu_cuda_simt, "block_x=8 block_y=8", "c=4,k=3,h=6,w=7,act=gelu", NT_FP32, NT_NHWC);
+    check(&nt_kernel_conv_bn_relu_cuda_chain, "block_x=8 block_y=8", "c=5,k=11,h=6,w=7,act=relu6", NT_FP32, NT_NHWC);
+    check(&nt_kernel_conv_bn_relu_cuda_chain, "block_x=8 block_y=8", "c=5,k=3,h=6,w=7,stride=2,act=none", NT_BF16, NT_NCHW);
 }
 
 static void check_reference(const char *layer, const char *shape, nt_layout layout)
@@ -196,7 +196,7 @@ static void the_references_agree(void **state)
     } cases[] = {
         {"conv3x3", "c=5,k=7,h=6,w=9,stride=2"}, {"conv1x1", "c=5,k=70,h=4,w=5"},
         {"conv7x7", "c=3,k=4,h=9,w=8"},          {"dwconv3x3", "c=9,h=5,w=6,stride=2"},
-        {"fc", "c=33,k=17"},                     {"conv_bn_relu", "c=4,k=5,h=5,w=4,act=3"},
+        {"fc", "c=33,k=17"},                     {"conv_bn_relu", "c=4,k=5,h=5,w=4,act=silu"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -79,6 +79,28 @@ static void shapes_read_back_what_they_print(void **state)
     assert_false(nt_shape_equal(&shape, &other));
 }
 
+/* A size that was read as a word is printed as one; the same size read as a number stays a number. */
+static void words_of_shapes_read_back(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"c=4,act=silu", "c=4,act=none", "c=4,act=3"};
+    nt_shape shape, words;
+    assert_int_equal(nt_shape_parse(texts[0], &words, NULL), NT_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        nt_str text = {0};
+        assert_int_equal(nt_shape_parse(texts[i], &shape, NULL), NT_OK);
+        nt_shape_print(&text, &shape);
+        assert_string_equal(nt_str_text(&text), texts[i]);
+        assert_int_equal(nt_shape_equal(&shape, &words), i != 1);
+        nt_str_done(&text);
+    }
+    for (int64_t i = 1; i <= 5; i++)
+        assert_int_equal(nt_shape_word_find(nt_shape_word(i)), i);
+    assert_null(nt_shape_word(0));
+    assert_null(nt_shape_word(6));
+    assert_int_equal(nt_shape_word_find("tanh"), 0);
+}
+
 static void bad_shapes_are_named(void **state)
 {
     (void)state;
@@ -181,6 +203,7 @@ int main(void)
         cmocka_unit_test(output_units_are_those_of_the_types),
         cmocka_unit_test(every_name_is_found_again),
         cmocka_unit_test(shapes_read_back_what_they_print),
+        cmocka_unit_test(words_of_shapes_read_back),
         cmocka_unit_test(bad_shapes_are_named),
         cmocka_unit_test(problems_print_and_compare_in_every_member),
         cmocka_unit_test(new_records_know_nothing),

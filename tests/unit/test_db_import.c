@@ -308,20 +308,44 @@ static void databases_merge(void **state)
     assert_string_equal(ask(p->other, "pragma integrity_check"), "ok");
 }
 
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 /* Takes a file back to schema version 2: the views as they were, and nothing that came later. */
 static void make_older(const char *path)
 {
     const char *views = strstr(nt_embed_db_schema_sql, "CREATE VIEW trials");
     nt_str sql = {0};
-    sqlite3 *db;
-    nt_str_add(&sql, "delete from imported; drop table imported_trial; drop table imported; drop view profile_counters; drop table profile_counter; drop view best;"
-                     "drop view trials; alter table kernel drop column vendor; alter table sample drop column per_block; pragma user_version = 2;");
+    nt_str_add(&sql, "delete from imported; drop table imported_trial; drop table imported; drop view "
+                     "profile_counters; drop table profile_counter; drop view best;"
+                     "drop view trials; alter table kernel drop column vendor; alter table sample drop column "
+                     "per_block; pragma user_version = 2;");
     nt_str_add_n(&sql, views, (size_t)(strstr(views, "-- Trials by run") - views));
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, nt_str_text(&sql), NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
+    change(path, nt_str_text(&sql));
     nt_str_done(&sql);
+}
+
+/* Activations were numbers once. */
+static void an_older_shape_gains_its_word(void **state)
+{
+    place *p = *state;
+    nt_import_report report;
+    OK(p, import_text(p, WHOLE, &report));
+    change(p->path, "insert into problem (layer, shape, batch, precision, layout, fill) values "
+                    "('conv_bn_relu', 'c=8,k=8,h=5,w=5,stride=2,act=3', 1, 'fp32', 'nhwc', 'normal'), "
+                    "('conv_bn_relu', 'c=8,k=8,h=5,w=5,stride=2', 1, 'fp32', 'nhwc', 'normal'), "
+                    "('user:own', 'n=8,act=3', 1, 'fp32', 'nhwc', 'normal')");
+    make_older(p->path);
+    OK(p, import_text(p, HEAD "\"96\":{\"bx\":96,\"time\":0.001}}}", &report));
+    assert_string_equal(ask(p->path, "select group_concat(shape, ' ') from (select shape from problem where shape like "
+                                     "'c=8%' or shape like 'n=8%' order by id)"),
+                        "c=8,k=8,h=5,w=5,stride=2,act=silu c=8,k=8,h=5,w=5,stride=2 n=8,act=3");
 }
 
 static void an_older_database_gains_the_tables(void **state)
@@ -353,6 +377,7 @@ int main(void)
         TEST(a_measured_run_is_exported),
         TEST(databases_merge),
         TEST(an_older_database_gains_the_tables),
+        TEST(an_older_shape_gains_its_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

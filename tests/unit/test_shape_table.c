@@ -18,6 +18,7 @@ static const nt_shape_key keys[] = {
     {.key = "window", .meaning = "window (left out: all rows)", .is_optional = true},
     {.key = "stride", .meaning = "step (left out: the window)", .is_optional = true, .same_as = "window"},
     {.key = "pad", .meaning = "border", .is_optional = true, .dflt = 1},
+    {.key = "act", .meaning = "activation", .is_optional = true, .dflt = 1, .least = 1, .most = 3, .is_word = true},
 };
 
 static const nt_shape_table table = {
@@ -44,6 +45,11 @@ static const struct {
     {"stride=1,rows=9,c=4,k=4,window=2", "rows=9,c=4,k=4,window=2,stride=1", "", ""},
     {"rows=9,c=4,k=4,pad=1", "rows=9,c=4,k=4", "", ""},
     {"rows=9,c=4,k=4,window=2,pad=2", "rows=9,c=4,k=4,window=2,stride=2,pad=2", "", ""},
+    {"rows=9,c=4,k=4,act=relu", "rows=9,c=4,k=4", "", ""},
+    {"rows=9,c=4,k=4,window=2,act=silu", "rows=9,c=4,k=4,window=2,stride=2,pad=1,act=silu", "", ""},
+    {"rows=9,c=4,k=4,act=3", NULL, "act is '3', not one of relu, relu6, silu", "act=silu"},
+    {"rows=9,c=4,k=4,act=none", NULL, "act is 'none', not one of relu, relu6, silu", "act=silu"},
+    {"rows=9,c=silu,k=4", NULL, "c is 'silu', not a whole number", ""},
     {"rows=9,c=4,k=4,stride=2", NULL, "gives stride without window", "window window"},
     {"rows=9,c=4", NULL, "leaves out k", "k outputs"},
     {"rows=9,c=1,k=4", NULL, "c is '1', not a whole number from 2 up to 1000", "c channels"},
@@ -53,7 +59,7 @@ static const struct {
     {"box", NULL, "'box' is unknown", "rows=7"},
     {"9x4x4", NULL, "not of the form ROWSxC", "k outputs"},
     {"9x4,k=3", NULL, "'9x4' is not key=size", ""},
-    {"row=9,c=4,k=4", NULL, "its keys are rows, c, k, window, stride, pad", "did you mean 'rows'"},
+    {"row=9,c=4,k=4", NULL, "its keys are rows, c, k, window, stride, pad, act", "did you mean 'rows'"},
     {"c=4,c=4", NULL, "gives c twice", ""},
     {"batch=4", NULL, "no key 'batch'", "--batch"},
 };
