@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/present.h"
 #include "cli/table.h"
+#include "cli/vs_vendor.h"
 #include "core/json.h"
 #include "core/units.h"
 #include "kernels/kernel.h"
@@ -26,6 +27,56 @@ void nt_sweep_failures(nt_str *out, const int64_t outcome[NT_OUTCOME_COUNT])
     }
     if (any)
         nt_str_add(out, ")");
+}
+
+/* ---- vendors beside ours --------------------------------------------------------------------------------------------- */
+
+/* The time of the vendor's fastest over that of ours; NAN where one of them was not measured. */
+static double vendor_ratio(const nt_unit_result *unit)
+{
+    if (!unit->has_best || !unit->has_vendor)
+        return NAN;
+    return nt_vendor_ratio(unit->best.time_ns, unit->vendor.time_ns, unit->best.floor_ns);
+}
+
+/* Geometric mean of the ratios of a cache mode; NAN where there is none. */
+static double vendor_mean(const nt_sweep_result *result, nt_cache_mode cache, int *count)
+{
+    double sum = 0;
+    *count = 0;
+    for (int u = 0; u < result->unit_count; u++) {
+        double ratio = vendor_ratio(&result->unit[u]);
+        if (result->unit[u].cache != cache || isnan(ratio))
+            continue;
+        sum += log(ratio);
+        ++*count;
+    }
+    return *count > 0 ? exp(sum / *count) : (double)NAN;
+}
+
+/* One line for each cache mode that has more than the ratio beside its problem. */
+static void print_vendor_means(const nt_sweep_result *result)
+{
+    for (nt_cache_mode cache = NT_COLD; cache <= NT_HOT; cache++) {
+        int count;
+        double mean = vendor_mean(result, cache, &count);
+        if (count > 1)
+            printf("%s: the vendor takes %.3f times our time in the geometric mean of %d\n", nt_cache_mode_name(cache),
+                   mean, count);
+    }
+}
+
+static void print_vendor(nt_table *table, const nt_unit_result *unit)
+{
+    if (!unit->has_vendor)
+        return;
+    nt_text time = nt_text_time_ns(unit->vendor.time_ns);
+    const char *cache = nt_cache_mode_name(unit->cache);
+    if (unit->has_best)
+        nt_table_line(table, "    vendor: %s takes %s, %.3f times our time (%s)", unit->vendor.kernel, time.s,
+                      vendor_ratio(unit), cache);
+    else
+        nt_table_line(table, "    vendor: %s takes %s (%s)", unit->vendor.kernel, time.s, cache);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
@@ -100,7 +151,9 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     nt_str problem = {0}, params = {0};
     nt_present_problem(&problem, &unit->problem, unit->cache);
     if (!unit->has_best) {
-        nt_table_line(table, "%s: no configuration was measured", nt_str_text(&problem));
+        nt_table_line(table, "%s: no configuration %swas measured", nt_str_text(&problem),
+                      unit->has_vendor ? "of ours " : "");
+        print_vendor(table, unit);
         nt_str_done(&problem);
         return;
     }
@@ -126,6 +179,7 @@ static void print_unit(nt_table *table, const nt_sweep_result *result, const nt_
     if (unit->over_error)
         nt_table_line(table, "    ! beyond --max-error: this precision does not meet it on these inputs");
     print_rules(table, unit);
+    print_vendor(table, unit);
     nt_str_done(&problem);
     nt_str_done(&params);
 }
@@ -182,6 +236,7 @@ void nt_sweep_print(const nt_sweep_result *result, const char *database, bool bo
     nt_table_print(table, stdout, bold);
     nt_table_free(table);
     print_roof_note(result);
+    print_vendor_means(result);
     print_totals(result, database);
 }
 
@@ -193,6 +248,17 @@ static json_t *outcomes_json(const int64_t outcome[NT_OUTCOME_COUNT])
     for (int i = 0; i < NT_OUTCOME_COUNT; i++)
         json_object_set_new(object, nt_outcome_name((nt_outcome)i), nt_json_int(outcome[i]));
     return object;
+}
+
+/* null where no vendor's kernel was measured; ratio is null where ours was not. */
+static json_t *vendor_json(const nt_unit_result *unit)
+{
+    if (!unit->has_vendor)
+        return json_null();
+    const nt_trial *v = &unit->vendor;
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "trial", nt_json_int(v->id), "kernel", v->kernel, "time_ns",
+                     nt_json_real(v->time_ns), "time_lo_ns", nt_json_real(v->time_lo_ns), "time_hi_ns",
+                     nt_json_real(v->time_hi_ns), "ratio", nt_json_real(vendor_ratio(unit)));
 }
 
 static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *unit)
@@ -227,6 +293,7 @@ static json_t *unit_json(const nt_sweep_result *result, const nt_unit_result *un
                                                "time_ns", nt_json_real(unit->rule[i].time_ns), "slowdown",
                                                nt_json_real(unit->rule[i].time_ns / unit->best.time_ns)));
     json_object_set_new(object, "rules", rules);
+    json_object_set_new(object, "vendor_best", vendor_json(unit));
     return object;
 }
 
@@ -259,6 +326,9 @@ json_t *nt_sweep_summary_json(const nt_sweep_result *result, const char *databas
     json_object_set_new(summary, "interrupted_by",
                         result->interrupted_by != 0 ? json_integer(result->interrupted_by) : json_null());
     json_object_set_new(summary, "error", status != NT_OK ? nt_json_error(err) : json_null());
+    int pairs;
+    json_object_set_new(summary, "vendor_ratio_cold", nt_json_real(vendor_mean(result, NT_COLD, &pairs)));
+    json_object_set_new(summary, "vendor_ratio_hot", nt_json_real(vendor_mean(result, NT_HOT, &pairs)));
     json_object_set_new(summary, "problems", problems);
     return summary;
 }

@@ -14,16 +14,21 @@
 
 /* One row a device, problem and cache mode. The best of a run is the first of its final rounds, else the fastest. */
 static const char pairs_sql[] =
-    "WITH placed AS (SELECT *, row_number() OVER (PARTITION BY run, layer, shape, batch, precision, layout, fill, cache, "
+    "WITH placed AS (SELECT *, row_number() OVER (PARTITION BY run, layer, shape, batch, precision, layout, fill, "
+    "cache, "
     "vendor ORDER BY rank IS NULL, rank, time_ns) AS place FROM trials WHERE outcome = 'ok' AND run IN "
     "(SELECT run FROM trials WHERE vendor = 1 AND outcome = 'ok')), "
-    "paired AS (SELECT o.run, o.device, o.device_uuid, o.device_kind, o.layer, o.shape, o.batch, o.precision, o.layout, "
+    "paired AS (SELECT o.run, o.device, o.device_uuid, o.device_kind, o.layer, o.shape, o.batch, o.precision, "
+    "o.layout, "
     "o.fill, o.cache, o.floor_ns, o.trial, o.kernel, o.time_ns, "
     "o.time_lo_ns, o.time_hi_ns, v.trial AS vendor_trial, v.kernel AS vendor_kernel, v.time_ns AS vendor_time_ns, "
-    "v.time_lo_ns AS vendor_time_lo_ns, v.time_hi_ns AS vendor_time_hi_ns, row_number() OVER (PARTITION BY o.device_uuid, o.layer, o.shape, o.batch, o.precision, "
-    "o.layout, o.fill, o.cache ORDER BY o.run DESC) AS age FROM placed o JOIN placed v USING (run, layer, shape, batch, "
+    "v.time_lo_ns AS vendor_time_lo_ns, v.time_hi_ns AS vendor_time_hi_ns, row_number() OVER (PARTITION BY "
+    "o.device_uuid, o.layer, o.shape, o.batch, o.precision, "
+    "o.layout, o.fill, o.cache ORDER BY o.run DESC) AS age FROM placed o JOIN placed v USING (run, layer, shape, "
+    "batch, "
     "precision, layout, fill, cache) WHERE o.vendor = 0 AND v.vendor = 1 AND o.place = 1 AND v.place = 1) "
-    "SELECT run, device, device_uuid, device_kind, layer, shape, batch, precision, layout, fill, cache, floor_ns, trial, "
+    "SELECT run, device, device_uuid, device_kind, layer, shape, batch, precision, layout, fill, cache, floor_ns, "
+    "trial, "
     "kernel, time_ns, time_lo_ns, time_hi_ns, vendor_trial, vendor_kernel, vendor_time_ns, vendor_time_lo_ns, "
     "vendor_time_hi_ns FROM paired WHERE age = 1 "
     "ORDER BY device_uuid, layer, cache, batch, shape, precision, layout";
@@ -47,13 +52,11 @@ static bool is_wanted(const comparison *c, const nt_row *row)
     return found && (c->layer == NULL || strcmp(nt_row_text(row, "layer"), c->layer) == 0);
 }
 
-/* The vendor's time over ours. */
-static double ratio_of(const nt_row *row)
+double nt_vendor_ratio(double ours_ns, double vendor_ns, double floor_ns)
 {
-    double ours = nt_row_real(row, "time_ns"), theirs = nt_row_real(row, "vendor_time_ns");
-    double floor_ns = nt_row_real(row, "floor_ns");
-    bool near_floor = floor_ns > 0 && fmin(ours, theirs) < 3 * floor_ns && fmin(ours, theirs) > floor_ns;
-    return near_floor ? (theirs - floor_ns) / (ours - floor_ns) : theirs / ours;
+    double least = fmin(ours_ns, vendor_ns);
+    bool near_floor = floor_ns > 0 && least < 3 * floor_ns && least > floor_ns;
+    return near_floor ? (vendor_ns - floor_ns) / (ours_ns - floor_ns) : vendor_ns / ours_ns;
 }
 
 /* Variance of the logarithm of a median with this 95 % interval. */
@@ -70,10 +73,11 @@ static bool take(void *context, const nt_row *row)
     if (!is_wanted(c, row) || nt_row_problem(row, &problem, NULL) != NT_OK)
         return true;
     int cache = nt_cache_mode_find(nt_row_text(row, "cache"));
-    double ratio = ratio_of(row);
+    double ratio =
+        nt_vendor_ratio(nt_row_real(row, "time_ns"), nt_row_real(row, "vendor_time_ns"), nt_row_real(row, "floor_ns"));
     c->log_sum[cache == NT_HOT] += log(ratio);
-    c->log_variance[cache == NT_HOT] += variance_of(row, "time_lo_ns", "time_hi_ns") +
-                                        variance_of(row, "vendor_time_lo_ns", "vendor_time_hi_ns");
+    c->log_variance[cache == NT_HOT] +=
+        variance_of(row, "time_lo_ns", "time_hi_ns") + variance_of(row, "vendor_time_lo_ns", "vendor_time_hi_ns");
     c->count[cache == NT_HOT]++;
     if (c->rows != NULL) {
         json_t *json = nt_json_row(row);

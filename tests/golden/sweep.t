@@ -57,6 +57,14 @@ $ echo '{"type":"miss","layer":"conv_bn_relu","size":[8,8,5,5,2,4],"batch":1,"pr
 | shape                              outcome
 | c=8,k=8,h=5,w=5,stride=2,act=gelu  ok
 
+# Without a vendor's kernel nothing is said of one. (With one: tests/process/vendor.sh.)
+$ NNTUNE_ONEDNN=/nonexistent.so nntune sweep conv3x3 --device cpu --shape 4x7x7 --batch 1 --precision fp32 --vendor also --budget 1 --profile none -q --json --db w.db 2> err | tail -n 1 | grep -o '"vendor[a-z_]*":[^,}]*'
+| "vendor":"also"
+| "vendor_ratio_cold":null
+| "vendor_ratio_hot":null
+| "vendor":false
+| "vendor_best":null
+
 # On a terminal the line is redrawn and taken away again; elsewhere there is no control byte.
 $ NNTUNE_PRETEND_TTY=1 nntune sweep conv3x3 --device fake --shape 4x7x7 --batch 1 --precision fp32 -j 1 --budget 30 --db t.db 2> err > out; grep -c "$(printf '\r')" err; tail -c 4 err | od -An -c
 | ~ [1-9][0-9]*

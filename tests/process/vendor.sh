@@ -19,7 +19,12 @@ at_least "trials of oneDNN" "$(count t.db "select count(*) from trials where ven
 equal "winners of vendors" "$(count t.db 'select count(*) from best where vendor')" 0
 sweep --vendor also --budget 12 > out 2> err || fail "oneDNN beside ours: $(cat err)"
 equal "vendors' kernels in the finals" "$(count t.db 'select count(*) from trials where vendor and run = (select max(run) from runs) and rank > 1')" 1
+equal "lines of the vendor in the summary" "$(grep -c '^    vendor: onednn takes .* times our time (cold)$' out)" 1
 equal "winners of vendors" "$(count t.db 'select count(*) from best where vendor')" 0
+sweep --vendor also --budget 2 --json > out 2> err || fail "oneDNN beside ours, as JSON: $(cat err)"
+tail -n 1 out | python3 -c 'import json, sys; d = json.loads(sys.stdin.read()); p = d["problems"][0]
+assert p["vendor_best"]["kernel"] == "onednn" and abs(p["vendor_best"]["ratio"] - d["vendor_ratio_cold"]) < 1e-9, p["vendor_best"]
+assert d["vendor_ratio_hot"] is None' || fail "the summary of a vendor beside ours: $(tail -n 1 out)"
 "$NNTUNE" best --vs-vendor --db t.db > out || fail "best --vs-vendor"
 grep -q 'onednn' out && grep -q '^cold: the vendor takes .* geometric mean of 1$' out || fail "best --vs-vendor: $(cat out)"
 "$NNTUNE" rerun "$(count t.db "select max(trial) from trials where vendor and outcome = 'ok'")" --db t.db > out 2> err ||

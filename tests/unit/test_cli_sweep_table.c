@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/sweep_table.h"
+#include "cli/vs_vendor.h"
 #include "core/mem.h"
 
 /* A result of one problem on a cpu, won by `kernel` in 1 ms; the roof allows `roof_pct` of that. */
@@ -139,6 +140,59 @@ static void rules_and_failures_are_told(void **state)
     free(unit.best.params_json);
 }
 
+/* A vendor's kernel beside ours: its time over ours with the cache mode, and the mean where there are several. */
+static void vendors_are_compared(void **state)
+{
+    nt_sweep_result result;
+    nt_unit_result units[3];
+    (void)state;
+    for (int i = 2; i >= 0; i--) {
+        make(&result, &units[i], "direct", 50);
+        units[i].has_vendor = i != 1;
+        nt_trial_init(&units[i].vendor);
+        units[i].vendor.id = 50 + i;
+        nt_copy(units[i].vendor.kernel, sizeof units[i].vendor.kernel, "onednn");
+        units[i].vendor.time_ns = units[i].vendor.time_lo_ns = units[i].vendor.time_hi_ns = i == 0 ? 2e6 : 0.5e6;
+    }
+    result.unit_count = 2;
+    const char *text = printed(&result);
+    assert_int_equal(count(text, "vendor: onednn takes 2 ms, 2.000 times our time (cold)"), 1);
+    assert_int_equal(count(text, "vendor"), 1);
+    result.unit_count = 3;
+    text = printed(&result);
+    assert_int_equal(count(text, "vendor: onednn takes 500 us, 0.500 times our time (cold)"), 1);
+    assert_int_equal(count(text, "cold: the vendor takes 1.000 times our time in the geometric mean of 2"), 1);
+    units[2].cache = NT_HOT;
+    text = printed(&result);
+    assert_int_equal(count(text, "0.500 times our time (hot)"), 1);
+    assert_int_equal(count(text, "geometric mean"), 0);
+    json_t *summary = nt_sweep_summary_json(&result, "t.db", NT_OK, NULL);
+    const json_t *problems = json_object_get(summary, "problems");
+    const json_t *vendor = json_object_get(json_array_get(problems, 0), "vendor_best");
+    assert_string_equal(json_string_value(json_object_get(vendor, "kernel")), "onednn");
+    assert_int_equal(json_integer_value(json_object_get(vendor, "trial")), 50);
+    assert_true(json_real_value(json_object_get(vendor, "ratio")) == 2);
+    assert_true(json_is_null(json_object_get(json_array_get(problems, 1), "vendor_best")));
+    assert_true(json_real_value(json_object_get(summary, "vendor_ratio_cold")) == 2);
+    assert_true(json_real_value(json_object_get(summary, "vendor_ratio_hot")) == 0.5);
+    json_decref(summary);
+    units[0].has_best = false;
+    text = printed(&result);
+    assert_int_equal(count(text, "no configuration of ours was measured"), 1);
+    assert_int_equal(count(text, "vendor: onednn takes 2 ms (cold)"), 1);
+    for (int i = 0; i < 3; i++)
+        free(units[i].best.params_json);
+}
+
+/* Below three times an empty kernel that is taken off both. */
+static void the_floor_is_no_part_of_a_ratio(void **state)
+{
+    (void)state;
+    assert_true(nt_vendor_ratio(4000, 8000, 1000) == 2);
+    assert_true(nt_vendor_ratio(2000, 3000, 1000) == 2);
+    assert_true(nt_vendor_ratio(2000, 3000, NAN) == 1.5);
+}
+
 static void the_summary_says_null_for_what_never_was(void **state)
 {
     nt_sweep_result result;
@@ -167,6 +221,8 @@ int main(void)
         cmocka_unit_test(a_direct_kernel_above_the_roof_points_at_the_roof),
         cmocka_unit_test(below_the_roof_there_is_no_note),
         cmocka_unit_test(rules_and_failures_are_told),
+        cmocka_unit_test(vendors_are_compared),
+        cmocka_unit_test(the_floor_is_no_part_of_a_ratio),
         cmocka_unit_test(the_summary_says_null_for_what_never_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
