@@ -31,6 +31,8 @@
     X(fc_cpu_gemm) \
     X(conv_bn_relu_cpu_direct) \
     X(conv_bn_relu_cpu_im2col) \
+    X(conv_bn_relu_cpu_chain) \
+    X(conv_bn_relu_cpu_chain_im2col) \
     X(dwconv3x3_cpu_depthwise) \
     X(conv3x3_cpu_onednn) \
     X(conv1x1_cpu_onednn) \

@@ -78,6 +78,12 @@ double nt_conv_additions(const nt_problem *problem)
     return (double)(d.taps * d.taps) * (double)(d.c / d.groups) + (d.batch_norm ? NT_CONV_EPILOGUE_ADDITIONS : 0);
 }
 
+double nt_conv_chain_additions(const nt_problem *problem)
+{
+    const nt_precision_row *row = &nt_precisions[problem->precision];
+    return nt_conv_additions(problem) + 2 * row->unit_out / row->unit_accumulate;
+}
+
 /* ---- activations ----------------------------------------------------------------------------------------------------- */
 
 double nt_activation_of(nt_activation act, double x)

@@ -55,6 +55,10 @@ extern const char nt_embed_conv_reference_cu[];
 /* The additions that a kernel without transforms makes for one output: nt_kernel.additions. */
 double nt_conv_additions(const nt_problem *problem);
 
+/* The same where the convolution, batch norm and activation are passes over memory that store their results as the
+ * output's type: two more roundings by unit_out, each of at most the magnitude that the bound multiplies. */
+double nt_conv_chain_additions(const nt_problem *problem);
+
 /* Limits that keep every index computation of CUDA kernels in range; NULL when the problem is within them. */
 const char *nt_conv_cuda_refuses(const nt_problem *problem);
 

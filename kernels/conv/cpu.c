@@ -22,13 +22,24 @@ const char *nt_cpu_refuses(const nt_problem *problem)
     return NULL;
 }
 
-void nt_cpu_options(const nt_problem *problem, const nt_config *config, nt_str *options)
+static void add_options(const nt_problem *problem, const char *finish, nt_str *options)
 {
     nt_conv d = nt_conv_of(problem);
-    (void)config;
     nt_str_addf(options, " -DTAPS=%d -DSTRIDE=%d -DPAD=%d", (int)d.taps, (int)d.stride, (int)d.pad);
     if (d.batch_norm)
-        nt_str_addf(options, " -DEPILOGUE=1 -DACT=%d", (int)d.act);
+        nt_str_addf(options, " -D%s=1 -DACT=%d", finish, (int)d.act);
+}
+
+void nt_cpu_options(const nt_problem *problem, const nt_config *config, nt_str *options)
+{
+    (void)config;
+    add_options(problem, "EPILOGUE", options);
+}
+
+void nt_cpu_chain_options(const nt_problem *problem, const nt_config *config, nt_str *options)
+{
+    (void)config;
+    add_options(problem, "CHAIN", options);
 }
 
 /* A word of packed weights is one float, two bf16 at most, or four int8; more words an output channel are the bias and,
@@ -71,4 +82,41 @@ nt_status nt_cpu_convolution(const nt_problem *problem, nt_cpu_tile tile, int64_
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         nt_stage_arg_i64(stage, sizes[i]);
     return NT_OK;
+}
+
+/* ---- a chain of passes ------------------------------------------------------------------------------------------------- */
+
+enum { PASS_ELEMENTS = 16384, OUT_ARG = 2, SUMS_ARG = 3 };
+
+/* A pass over `count` results from `at` of the workspace: to `to` of it, or to the output. */
+static void pass(nt_stage *stage, const char *entry, int64_t count, size_t at, nt_role role, size_t to)
+{
+    nt_stage_kernel(stage, entry, (uint32_t)nt_ceil_div(count, PASS_ELEMENTS), 1, 1, 1, 1, 1);
+    nt_stage_arg_buffer(stage, NT_ROLE_WORKSPACE, at);
+    nt_stage_arg_buffer(stage, role, to);
+    nt_stage_arg_i64(stage, count);
+    nt_stage_arg_i64(stage, PASS_ELEMENTS);
+}
+
+void nt_cpu_chain(const nt_problem *problem, nt_plan *plan)
+{
+    nt_conv d = nt_conv_of(problem);
+    int64_t count = d.n * d.k * d.out_h * d.out_w;
+    size_t bytes = ((size_t)count * nt_dtype_bytes(nt_precisions[problem->precision].out) + 255) / 256 * 256;
+    size_t first = (plan->workspace_bytes + 255) / 256 * 256, second = first + bytes; /* behind sums that are wider */
+    nt_stage *stage = plan->stage;
+    if (stage[0].arg[SUMS_ARG].role == NT_ROLE_OUT) {
+        stage[0].arg[SUMS_ARG].role = NT_ROLE_WORKSPACE;
+        stage[0].arg[SUMS_ARG].value = (int64_t)first;
+    }
+    stage[0].arg[OUT_ARG].role = NT_ROLE_WORKSPACE;
+    stage[0].arg[OUT_ARG].value = (int64_t)first;
+    plan->workspace_bytes = second + bytes;
+    plan->stage_count = 3;
+    pass(&stage[1], "batch_norm", count, first, NT_ROLE_WORKSPACE, second);
+    nt_stage_arg_buffer(&stage[1], NT_ROLE_PACKED, 0);
+    nt_stage_arg_i64(&stage[1], d.c);
+    nt_stage_arg_i64(&stage[1], d.k);
+    nt_stage_arg_i64(&stage[1], problem->layout == NT_NHWC ? 1 : d.out_h * d.out_w);
+    pass(&stage[2], "activation", count, second, NT_ROLE_OUT, 0);
 }

@@ -46,4 +46,11 @@ void nt_cpu_options(const nt_problem *problem, const nt_config *config, nt_str *
 nt_status nt_cpu_convolution(const nt_problem *problem, nt_cpu_tile tile, int64_t c_block, const int64_t items[3],
                              nt_plan *plan, nt_error *err);
 
+/* ---- the same as a chain of three passes over memory (chain.cpu.c), which is what fusing is compared with ---- */
+
+extern const char nt_embed_conv_chain_cpu_c[];
+void nt_cpu_chain_options(const nt_problem *problem, const nt_config *config, nt_str *options);
+/* Makes a plan of nt_cpu_convolution a chain: its output goes to the workspace, and two stages follow. */
+void nt_cpu_chain(const nt_problem *problem, nt_plan *plan);
+
 #endif

@@ -67,28 +67,44 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     return status;
 }
 
-#define ROW(of_layer, of_precisions, of_constraints)                                                  \
-    const nt_kernel nt_kernel_##of_layer##_cpu_direct = {                                             \
-        .name = "direct",                                                                             \
-        .summary = "direct convolution over packed rows, register tile of pixels by output channels", \
-        .layer = #of_layer,                                                                           \
-        .device = NT_DEVICE_CPU,                                                                      \
-        .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv_pack_cpu_c, nt_embed_conv_direct_cpu_c},   \
-        .precisions = of_precisions,                                                                  \
-        .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                                                 \
-        .params = params,                                                                             \
-        .param_count = sizeof params / sizeof params[0],                                              \
-        .constraints = of_constraints,                                                                \
-        .constraint_count = sizeof of_constraints / sizeof of_constraints[0],                         \
-        .rules = rules,                                                                               \
-        .rule_count = sizeof rules / sizeof rules[0],                                                 \
-        .bound = NT_BOUND_DIRECT,                                                                     \
-        .additions = nt_conv_additions,                                                               \
-        .refuses = refuses,                                                                           \
-        .options = nt_cpu_options,                                                                    \
-        .plan = plan,                                                                                 \
+static nt_status chain_plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device,
+                            nt_plan *out, nt_error *err)
+{
+    nt_status status = plan(problem, config, device, out, err);
+    if (status == NT_OK)
+        nt_cpu_chain(problem, out);
+    return status;
+}
+
+#define ROW(of_layer, of_name, of_summary, of_precisions, of_constraints, of_additions, of_options, of_plan, ...) \
+    const nt_kernel nt_kernel_##of_layer##_cpu_##of_name = {                                                      \
+        .name = #of_name,                                                                                         \
+        .summary = of_summary,                                                                                    \
+        .layer = #of_layer,                                                                                       \
+        .device = NT_DEVICE_CPU,                                                                                  \
+        .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv_pack_cpu_c, nt_embed_conv_direct_cpu_c, __VA_ARGS__},  \
+        .precisions = of_precisions,                                                                              \
+        .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                                                             \
+        .params = params,                                                                                         \
+        .param_count = sizeof params / sizeof params[0],                                                          \
+        .constraints = of_constraints,                                                                            \
+        .constraint_count = sizeof of_constraints / sizeof of_constraints[0],                                     \
+        .rules = rules,                                                                                           \
+        .rule_count = sizeof rules / sizeof rules[0],                                                             \
+        .bound = NT_BOUND_DIRECT,                                                                                 \
+        .additions = of_additions,                                                                                \
+        .refuses = refuses,                                                                                       \
+        .options = of_options,                                                                                    \
+        .plan = of_plan,                                                                                          \
     };
 
-ROW(conv3x3, NT_BIT(NT_FP32) | NT_BIT(NT_INT8) | NT_BIT(NT_BF16), three)
-ROW(conv7x7, NT_BIT(NT_FP32) | NT_BIT(NT_INT8) | NT_BIT(NT_BF16), seven)
-ROW(conv_bn_relu, NT_BIT(NT_FP32) | NT_BIT(NT_BF16), three)
+#define DIRECT(of_layer, of_precisions, of_constraints)                                                      \
+    ROW(of_layer, direct, "direct convolution over packed rows, register tile of pixels by output channels", \
+        of_precisions, of_constraints, nt_conv_additions, nt_cpu_options, plan, NULL)
+
+#define FLOATS (NT_BIT(NT_FP32) | NT_BIT(NT_BF16))
+DIRECT(conv3x3, FLOATS | NT_BIT(NT_INT8), three)
+DIRECT(conv7x7, FLOATS | NT_BIT(NT_INT8), seven)
+DIRECT(conv_bn_relu, FLOATS, three)
+ROW(conv_bn_relu, chain, "the convolution of 'direct', then batch norm, then activation, each a pass over memory",
+    FLOATS, three, nt_conv_chain_additions, nt_cpu_chain_options, chain_plan, nt_embed_conv_chain_cpu_c)

@@ -73,31 +73,50 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
     return status;
 }
 
-#define ROW(of_layer, of_name, of_precisions, of_constraints, of_rules)                                          \
-    const nt_kernel nt_kernel_##of_layer##_cpu_##of_name = {                                                     \
-        .name = #of_name,                                                                                        \
-        .summary = "patches laid out in scratch, then a matrix product; pixels counted through rows and images", \
-        .layer = #of_layer,                                                                                      \
-        .device = NT_DEVICE_CPU,                                                                                 \
-        .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv_pack_cpu_c, nt_embed_conv_gemm_cpu_c},                \
-        .precisions = of_precisions,                                                                             \
-        .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                                                            \
-        .params = params,                                                                                        \
-        .param_count = sizeof params / sizeof params[0],                                                         \
-        .constraints = of_constraints,                                                                           \
-        .constraint_count = sizeof of_constraints / sizeof of_constraints[0],                                    \
-        .rules = of_rules,                                                                                       \
-        .rule_count = sizeof of_rules / sizeof of_rules[0],                                                      \
-        .bound = NT_BOUND_DIRECT,                                                                                \
-        .additions = nt_conv_additions,                                                                          \
-        .refuses = nt_cpu_refuses,                                                                               \
-        .options = nt_cpu_options,                                                                               \
-        .plan = plan,                                                                                            \
+static nt_status chain_plan(const nt_problem *problem, const nt_config *config, const nt_device_info *device,
+                            nt_plan *out, nt_error *err)
+{
+    nt_status status = plan(problem, config, device, out, err);
+    if (status == NT_OK)
+        nt_cpu_chain(problem, out);
+    return status;
+}
+
+#define ROW(of_layer, of_name, of_summary, of_precisions, of_constraints, of_rules, of_additions, of_options, of_plan, \
+            ...)                                                                                                       \
+    const nt_kernel nt_kernel_##of_layer##_cpu_##of_name = {                                                           \
+        .name = #of_name,                                                                                              \
+        .summary = of_summary,                                                                                         \
+        .layer = #of_layer,                                                                                            \
+        .device = NT_DEVICE_CPU,                                                                                       \
+        .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv_pack_cpu_c, nt_embed_conv_gemm_cpu_c, __VA_ARGS__},         \
+        .precisions = of_precisions,                                                                                   \
+        .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                                                                  \
+        .params = params,                                                                                              \
+        .param_count = sizeof params / sizeof params[0],                                                               \
+        .constraints = of_constraints,                                                                                 \
+        .constraint_count = sizeof of_constraints / sizeof of_constraints[0],                                          \
+        .rules = of_rules,                                                                                             \
+        .rule_count = sizeof of_rules / sizeof of_rules[0],                                                            \
+        .bound = NT_BOUND_DIRECT,                                                                                      \
+        .additions = of_additions,                                                                                     \
+        .refuses = nt_cpu_refuses,                                                                                     \
+        .options = of_options,                                                                                         \
+        .plan = of_plan,                                                                                               \
     };
 
-#define ALL (NT_BIT(NT_FP32) | NT_BIT(NT_INT8) | NT_BIT(NT_BF16))
-ROW(conv3x3, im2col, ALL, three, rules)
-ROW(conv1x1, gemm, ALL, one, rules)
-ROW(conv7x7, im2col, ALL, seven, rules)
-ROW(fc, gemm, ALL, product, product_rules)
-ROW(conv_bn_relu, im2col, NT_BIT(NT_FP32) | NT_BIT(NT_BF16), three, rules)
+#define PRODUCT(of_layer, of_name, of_precisions, of_constraints, of_rules)                                          \
+    ROW(of_layer, of_name,                                                                                           \
+        "patches laid out in scratch, then a matrix product; pixels counted through rows and images", of_precisions, \
+        of_constraints, of_rules, nt_conv_additions, nt_cpu_options, plan, NULL)
+
+#define FLOATS (NT_BIT(NT_FP32) | NT_BIT(NT_BF16))
+#define ALL    (FLOATS | NT_BIT(NT_INT8))
+PRODUCT(conv3x3, im2col, ALL, three, rules)
+PRODUCT(conv1x1, gemm, ALL, one, rules)
+PRODUCT(conv7x7, im2col, ALL, seven, rules)
+PRODUCT(fc, gemm, ALL, product, product_rules)
+PRODUCT(conv_bn_relu, im2col, FLOATS, three, rules)
+ROW(conv_bn_relu, chain_im2col,
+    "the convolution of 'im2col', then batch norm, then activation, each a pass over memory", FLOATS, three, rules,
+    nt_conv_chain_additions, nt_cpu_chain_options, chain_plan, nt_embed_conv_chain_cpu_c)

@@ -9,9 +9,9 @@
  *         where the processor has neither. All three are exact.
  *   bf16  a word of weights is 2 channels, and so is a word of input, where the processor multiplies pairs of bf16;
  *         elsewhere a word is one of them as a float. Sums are floats until they are stored.
- * When its sums are whole, a tile may go through batch norm and an activation on its way out (EPILOGUE).
- * Tensors of either layout are packed into words first.
- * Sources have no headers of vector intrinsics: including them takes longer than compiling the kernel. */
+ * When its sums are whole, a tile may go through batch norm and an activation on its way out (EPILOGUE); with CHAIN
+ * that is done by passes of their own (chain.cpu.c). Tensors of either layout are packed into words first. Sources have
+ * no headers of vector intrinsics: including them takes longer than compiling the kernel. */
 #include <stdint.h>
 #include <string.h>
 
@@ -36,7 +36,12 @@
 #define ALL_TAPS (TAPS * TAPS)
 #ifndef EPILOGUE
 #define EPILOGUE 0
-#define ACT      5
+#endif
+#ifndef CHAIN
+#define CHAIN 0
+#endif
+#ifndef ACT
+#define ACT 5
 #endif
 
 /* NHWC, weight [k][r][s][c], unless told NCHW, weight [k][c][r][s]. A constant, so that ifs on it cost nothing. */
@@ -319,7 +324,7 @@ INLINE void sums_store(vec sum[POSITIONS][VECTORS], const place *to)
     part_store((const word *)part, to);
 }
 
-#if EPILOGUE
+#if EPILOGUE || CHAIN
 float expf(float);
 float erff(float);
 
@@ -339,7 +344,9 @@ INLINE vec activate(vec x)
         x[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
     return x;
 }
+#endif
 
+#if EPILOGUE
 INLINE vec finish(vec sum, const place *to, int v)
 {
     const vec_unaligned *scale = (const vec_unaligned *)(to->norm + v * LANES);

@@ -73,6 +73,8 @@ $ nntune layers
 |   kernel            device  precisions        layouts     parameters  what it is
 |   direct            cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
 |   im2col            cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   chain             cpu     fp32, bf16        nhwc, nchw           9  the convolution of 'direct', then batch norm, then activation, each a pass over memory
+|   chain_im2col      cpu     fp32, bf16        nhwc, nchw           8  the convolution of 'im2col', then batch norm, then activation, each a pass over memory
 |   simt              cuda    fp32, fp16, bf16  nhwc, nchw           4  CUDA cores: batch norm and activation applied to sums
 |   chain             cuda    fp32, fp16, bf16  nhwc, nchw           4  convolution, batch norm and activation as three kernels
 |   gemm              cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)

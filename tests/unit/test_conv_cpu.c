@@ -273,7 +273,8 @@ static void check_setting(const layer_case *of, const nt_kernel *kernel, nt_prec
     dlclose(library);
 }
 
-/* All CPU kernels of our own of a layer in all their precisions: two settings in NHWC, one in NCHW. */
+/* All CPU kernels of our own of a layer in all their precisions: two settings in NHWC, one in NCHW. Chains are a
+ * convolution that is tested as such, and passes of their own (test_conv_bn_chain). */
 static void check_layer(const layer_case *of)
 {
     int checked = 0;
@@ -281,7 +282,8 @@ static void check_layer(const layer_case *of)
         const nt_kernel *kernel = nt_kernels[i];
         nt_problem problem = problem_of(of, shapes[0], NT_FP32, NT_NHWC);
         if (kernel->device != NT_DEVICE_CPU || kernel->vendor != NT_VENDOR_NONE ||
-            strcmp(kernel->layer, of->layer) != 0 || (kernel->refuses != NULL && kernel->refuses(&problem) != NULL))
+            strcmp(kernel->layer, of->layer) != 0 || strncmp(kernel->name, "chain", 5) == 0 ||
+            (kernel->refuses != NULL && kernel->refuses(&problem) != NULL))
             continue;
         for (int precision = 0; precision < NT_PRECISION_COUNT; precision++) {
             if (!(kernel->precisions & NT_BIT(precision)))
@@ -314,6 +316,18 @@ LAYER_TEST(test_conv_bn_relu, "conv_bn_relu", "")
 LAYER_TEST(test_conv_bn_relu6, "conv_bn_relu", ",stride=2,act=relu6")
 LAYER_TEST(test_conv_bn_silu, "conv_bn_relu", ",act=silu")
 LAYER_TEST(test_conv_bn_gelu, "conv_bn_relu", ",act=gelu")
+
+static void test_conv_bn_chain(void **state)
+{
+    (void)state;
+    static const char *const acts[] = {",act=relu6", ",act=silu", ",stride=2", ",act=gelu"};
+    for (int i = 0; i < 4; i++) {
+        layer_case of = {"conv_bn_relu", acts[i]};
+        const nt_kernel *kernel = nt_kernel_find(of.layer, NT_DEVICE_CPU, i % 2 == 0 ? "chain" : "chain_im2col");
+        check_setting(&of, kernel, i < 2 ? NT_FP32 : NT_BF16, i == 0 || i == 3 ? NT_NHWC : NT_NCHW, i,
+                      "-O1 -march=native");
+    }
+}
 
 /* The optimiser is part of what a sweep trusts: one setting of each kernel as the device compiles it. */
 static void test_optimised(void **state)
@@ -415,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_conv_bn_relu6),
         cmocka_unit_test(test_conv_bn_silu),
         cmocka_unit_test(test_conv_bn_gelu),
+        cmocka_unit_test(test_conv_bn_chain),
         cmocka_unit_test(test_optimised),
         cmocka_unit_test(test_narrow_types_of_other_processors),
         cmocka_unit_test(test_planted_faults_are_found),
