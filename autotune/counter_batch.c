@@ -242,6 +242,11 @@ nt_status nt__counter_batch(nt_counter_worker *worker, const json_t *request, js
     json_object_set_new(reply, "ms", nt_json_real(nt_now_ms() - begin));
     json_object_set_new(reply, "load_ms", nt_json_real(p.load_ms));
     json_object_set_new(reply, "count_ms", nt_json_real(p.count_ms));
+    nt_counters_cost cost = nt_counters_spent(worker->counters);
+    json_object_set_new(reply, "spent",
+                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "first_ms", cost.first_ms, "sweep_ms", cost.sweep_ms,
+                                  "start_stop_ms", cost.start_stop_ms, "launch_ms", cost.launch_ms, "read_ms",
+                                  cost.read_ms));
     json_object_set_new(reply, "cache", json_string(nt_cache_mode_name(worker->base.cache)));
     json_object_set_new(reply, "passes", json_integer(nt_counters_passes(worker->counters)));
     json_object_set_new(reply, "counters", p.out);

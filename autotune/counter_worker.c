@@ -37,9 +37,12 @@ static nt_status open_counters(nt_counter_worker *worker, const json_t *metrics,
         if (names[i] == NULL)
             status = nt_fail(err, NT_CORRUPT, "metric %zu of a request for counters is no text", i);
     }
-    if (status == NT_OK)
-        status = nt_counters_open(worker->base.ops, worker->base.device, names, count,
-                                  most_passes > 0 ? (int)most_passes : 0, &worker->counters, err);
+    int passes = most_passes > 0 ? (int)most_passes : 0;
+    if (status == NT_OK && worker->counters != NULL)
+        status = nt_counters_change(worker->counters, names, count, passes, err);
+    else if (status == NT_OK)
+        status =
+            nt_counters_open(worker->base.ops, worker->base.device, names, count, passes, &worker->counters, err);
     free(names);
     return status;
 }
@@ -69,8 +72,6 @@ static nt_status open_device(nt_worker *base, nt_error *err)
 static nt_status op_open(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
     nt_worker *base = &worker->base;
-    nt_counters_close(worker->counters);
-    worker->counters = NULL;
     nt_status status = base->device != NULL ? NT_OK : open_device(base, err);
     if (status == NT_OK)
         status =

@@ -366,6 +366,8 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
     sweep->best_ns = INFINITY;
     sweep->lock.fd = -1;
     sweep->worker.channel.fd = -1;
+    for (int i = 0; i < NT__SPARES; i++)
+        sweep->spare[i].channel.fd = -1;
     sweep->counter_worker.channel.fd = -1;
     nt__queue_init(&sweep->seeds);
     nt__queue_init(&sweep->to_compile);
@@ -385,7 +387,7 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
     status = finish_run(sweep, status, err);
     nt_pool_close(sweep->pool);
     sweep->pool = NULL;
-    nt__device_drop(sweep);
+    nt__device_drop_all(sweep);
     nt_child_kill(&sweep->counter_worker);
     free(sweep->counted);
     nt_lock_release(&sweep->lock);

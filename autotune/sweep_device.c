@@ -129,6 +129,38 @@ static nt_status ask_problem(nt__sweep *sweep, nt_error *err)
     return ask(sweep, request, NT__DEVICE_PREPARING, problem_deadline_s + slow, err);
 }
 
+/* Who is busy would answer later, to a question that nobody remembers. */
+static void change_places(nt__sweep *sweep, int spare)
+{
+    if (sweep->state != NT__DEVICE_IDLE)
+        nt__device_drop(sweep);
+    nt_child held = sweep->worker;
+    sweep->worker = sweep->spare[spare];
+    sweep->spare[spare] = held;
+    sweep->state = sweep->worker.pid > 0 ? NT__DEVICE_IDLE : NT__DEVICE_NONE;
+}
+
+nt_status nt__device_to_spare(nt__sweep *sweep, int spare, nt_error *err)
+{
+    change_places(sweep, spare);
+    sweep->timing_only = true;
+    return sweep->state == NT__DEVICE_IDLE ? ask_problem(sweep, err) : NT_OK;
+}
+
+void nt__device_from_spare(nt__sweep *sweep, int spare)
+{
+    change_places(sweep, spare);
+    sweep->timing_only = false;
+    sweep->asked_unit = sweep->unit_index; /* it prepared this unit before the spare came */
+}
+
+void nt__device_drop_all(nt__sweep *sweep)
+{
+    for (int i = 0; i < NT__SPARES; i++)
+        nt_child_kill(&sweep->spare[i]);
+    nt__device_drop(sweep);
+}
+
 void nt__device_new_problem(nt__sweep *sweep)
 {
     sweep->problem_losses = 0;
@@ -196,7 +228,8 @@ nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, bo
     double turns = (double)(rounds + 2) * (double)json_array_size(items);
     double turn_s = 2 * fmax(sweep->best_ns * 1e-9, 200e-6) * 2;
     json_t *request =
-        json_pack("{s:s, s:i, s:b, s:o}", "op", "finals", "rounds", rounds, "verify", (int)verify, "items", items);
+        json_pack("{s:s, s:i, s:b, s:b, s:o}", "op", "finals", "rounds", rounds, "verify", (int)verify, "leave",
+                  (int)sweep->timing_only, "items", items);
     return ask(sweep, request, NT__DEVICE_FINALS, trial_deadline_s(sweep, turns * turn_s) + problem_deadline_s, err);
 }
 

@@ -10,8 +10,9 @@
 #include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "profiler/counters.h"
 
-enum { BATCH = 64, MOST_LOSSES = 8, FIRST_PASSES = 3, FINAL_PASSES = 60 };
+enum { BATCH = NT_COUNTERS_BATCH, MOST_LOSSES = 8, FIRST_PASSES = 3, FINAL_PASSES = 60 };
 static const double open_s = 90, problem_s = 120, batch_s = 120;
 /* The one-pass set for every configuration; for finalists what says why: speed of light, stalls, conflicts, arithmetic.
  */

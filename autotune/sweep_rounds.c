@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "core/mem.h"
 
-enum { ROUNDS = 15, BLOCKS = 3 };
+enum { ROUNDS = 15, BLOCKS = 1 + NT__SPARES };
 
 static void warn(nt__sweep *sweep, const char *id, const char *text)
 {
@@ -54,6 +54,11 @@ static nt_status hold(nt__sweep *sweep, json_t *items, size_t rounds, bool first
             status = nt__wait(sweep, 1000, err);
         if (status == NT_OK)
             status = nt__device_poll(sweep, reply, &lost, &timed_out, how, sizeof how, err);
+        if (status != NT_OK && !first) { /* a spare that is refused its memory, for example, is no harm to the sweep */
+            warn_not_held(sweep, first, err->what);
+            nt__device_drop(sweep);
+            return NT_OK;
+        }
         if (status == NT_OK && lost && (sent || ++losses == 2)) {
             warn_not_held(sweep, first, how);
             break;
@@ -136,11 +141,13 @@ static void take_block(nt__sweep *sweep, nt__field *f, const json_t *answers, si
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------------- */
 
-/* New processes only where opening the device and making the inputs again is little beside the rest: a twentieth of the
- * unit's share of a time budget, else two seconds or a quarter of what the unit took. */
+/* Further processes only where what they cost is little beside the rest: a twentieth of the unit's share of a time
+ * budget, else two seconds or a quarter of what the unit took. They make the inputs again; the device is opened once. */
 static int affordable_blocks(const nt__sweep *sweep)
 {
-    double cost_s = (BLOCKS - 1) * (sweep->opened_s + sweep->prepared_s), budget_s = sweep->options->budget.seconds;
+    double cost_s = 0, budget_s = sweep->options->budget.seconds;
+    for (int i = 0; i < NT__SPARES; i++)
+        cost_s += sweep->prepared_s + (sweep->spare[i].pid > 0 ? 0 : sweep->opened_s);
     double elapsed_s = sweep->first_sent_s > 0 ? nt_now_s() - sweep->first_sent_s : 0;
     double most_s = budget_s > 0 ? 0.05 * budget_s / sweep->unit_count : fmax(2, 0.25 * elapsed_s);
     return sweep->only == NULL && cost_s <= most_s ? BLOCKS : 1;
@@ -157,9 +164,11 @@ nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
     for (int block = 0; status == NT_OK && block < blocks && f->count > 0; block++) {
         json_t *reply = NULL;
         if (block > 0)
-            nt__device_drop(sweep);
-        sweep->timing_only = block > 0;
-        status = hold(sweep, f->items, rounds, block == 0, &reply, err);
+            status = nt__device_to_spare(sweep, block - 1, err);
+        if (status == NT_OK)
+            status = hold(sweep, f->items, rounds, block == 0, &reply, err);
+        if (block > 0)
+            nt__device_from_spare(sweep, block - 1);
         const json_t *answers = json_object_get(reply, "finals");
         bool answered = status == NT_OK && answers != NULL;
         if (answered)
@@ -168,7 +177,6 @@ nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
         if (!answered)
             break;
     }
-    sweep->timing_only = false;
     return status;
 }
 

@@ -25,7 +25,7 @@
 #include "autotune/strategy.h"
 #include "autotune/sweep.h"
 
-enum { NT__KERNELS = 24, NT__TOP = 24, NT__LOSSES = 5 };
+enum { NT__KERNELS = 24, NT__TOP = 24, NT__LOSSES = 5, NT__SPARES = 2 };
 
 /* A kernel that serves a unit, with its legal configurations. */
 typedef struct nt__served {
@@ -109,6 +109,7 @@ typedef struct nt__sweep {
     nt_lock lock;
     nt_pool *pool;
     nt_child worker;
+    nt_child spare[NT__SPARES]; /* device workers of the finals' further blocks: open, without inputs, asked nothing */
     nt__device_state state;
     double deadline_s; /* of the worker's request; INFINITY when idle */
     double busy_since_s;
@@ -118,7 +119,7 @@ typedef struct nt__sweep {
     int compile_losses;                   /* compiles in a row that failed for no reason of their own */
     int asked_unit;                       /* the unit the worker was last asked to prepare */
     double opened_s, prepared_s;          /* what opening the device and preparing a unit took the last time */
-    bool timing_only;                     /* a worker that is started now verifies nothing: no references for it */
+    bool timing_only;                     /* a spare is at work: it verifies nothing, so it makes no references */
     const char *phase;
 
     double started_s, spent_before_s; /* monotonic; seconds of the run before this process */
@@ -191,6 +192,11 @@ nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, bo
 nt_status nt__device_poll(nt__sweep *sweep, json_t **answer, bool *lost, bool *timed_out, char *how, size_t capacity,
                           nt_error *err);
 void nt__device_drop(nt__sweep *sweep);
+/* A spare takes the device worker's place, and gives it back. It is started the first time, keeps the device open for the
+ * units that follow, and gives its inputs' memory back when its rounds are done. */
+nt_status nt__device_to_spare(nt__sweep *sweep, int spare, nt_error *err);
+void nt__device_from_spare(nt__sweep *sweep, int spare);
+void nt__device_drop_all(nt__sweep *sweep); /* and the spares */
 void nt__device_new_problem(nt__sweep *sweep); /* the worker is to prepare the present unit */
 /* Called when its inputs are ready: its share of the time budget begins. */
 void nt__unit_prepared(nt__sweep *sweep);

@@ -113,8 +113,9 @@ nt_status nt__worker_finals(nt_worker *worker, const json_t *request, json_t *re
 {
     json_t *items;
     json_int_t rounds;
-    int verify;
-    if (json_unpack((json_t *)request, "{s:I, s:b, s:o}", "rounds", &rounds, "verify", &verify, "items", &items) != 0 ||
+    int verify, leave;
+    if (json_unpack((json_t *)request, "{s:I, s:b, s:b, s:o}", "rounds", &rounds, "verify", &verify, "leave", &leave,
+                    "items", &items) != 0 ||
         rounds < 1 || rounds > MOST_ROUNDS || !json_is_array(items) || json_array_size(items) > NT_FINALISTS)
         return nt_fail(err, NT_CORRUPT, "a finals request is damaged");
     int count = (int)json_array_size(items);
@@ -135,5 +136,9 @@ nt_status nt__worker_finals(nt_worker *worker, const json_t *request, json_t *re
         free(entrants[i].round_ns);
     }
     json_object_set_new(reply, "finals", finals);
+    if (leave && status != NT_DEVICE_LOST) {
+        nt_workload_close(worker->workload);
+        worker->workload = NULL;
+    }
     return status;
 }

@@ -86,7 +86,7 @@ static CUresult enqueue_execution(queue *q, int *failed_stage)
         }
     }
     q->operations += (size_t)q->stages.operations;
-    *r->position = (*r->position + 1) % r->ring_count;
+    ++*r->position; /* counts on: how far it went says which slots were used */
     /* A sample larger than a group cannot be queued whole; by now the host is well ahead of the GPU. */
     if (q->operations >= GROUP_OPERATIONS)
         let_go(q);

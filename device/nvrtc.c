@@ -122,11 +122,23 @@ static int count_errors(const char *log)
     return count;
 }
 
+/* Of too much static shared memory NVRTC's log has no error, only the use. */
+static void explain_shared(const char *log, char *out, size_t capacity)
+{
+    static const long long most = 48 * 1024; /* CUDA C++ Programming Guide: "Technical Specifications", static limit */
+    nt_nvrtc_usage usage = nt_nvrtc_log_usage(log);
+    if (usage.smem_static_bytes <= most)
+        return;
+    snprintf(out, capacity, "%lld bytes of static shared memory a block, at most %lld are possible; more only as dynamic",
+             (long long)usage.smem_static_bytes, most);
+}
+
 static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
                                nt_error *err)
 {
     char line[ERROR_LINE_BYTES];
-    nt_nvrtc_log_error(log, line, sizeof line);
+    if (!nt_nvrtc_log_error(log, line, sizeof line))
+        explain_shared(log, line, sizeof line);
     if (result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION) {
         int more = count_errors(log) - 1;
         if (more > 0)

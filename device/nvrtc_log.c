@@ -5,7 +5,6 @@
 #include "device/nvrtc_log.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,9 +70,10 @@ static bool is_error(const char *line, const char *end)
            memmem(line, length, "ptxas fatal", 11) != NULL || memmem(line, length, "catastrophic error", 18) != NULL;
 }
 
-void nt_nvrtc_log_error(const char *log, char *out, size_t capacity)
+bool nt_nvrtc_log_error(const char *log, char *out, size_t capacity)
 {
     const char *chosen = NULL, *chosen_end = NULL;
+    bool found = false;
     for (const char *line = log; *line != '\0';) {
         const char *end = line_end(line);
         bool error = is_error(line, end);
@@ -81,13 +81,14 @@ void nt_nvrtc_log_error(const char *log, char *out, size_t capacity)
             chosen = line;
             chosen_end = end;
         }
-        if (error)
+        found = error;
+        if (found)
             break;
         line = *end == '\n' ? end + 1 : end;
     }
     out[0] = '\0';
     if (chosen == NULL)
-        return;
+        return false;
     size_t length = (size_t)(chosen_end - chosen);
     while (length > 0 && isspace((unsigned char)chosen[length - 1]))
         length--;
@@ -95,4 +96,5 @@ void nt_nvrtc_log_error(const char *log, char *out, size_t capacity)
         length = capacity - 1;
     memcpy(out, chosen, length);
     out[length] = '\0';
+    return found;
 }

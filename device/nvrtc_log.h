@@ -3,6 +3,7 @@
 #ifndef NT_NVRTC_LOG_H
 #define NT_NVRTC_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@ typedef struct nt_nvrtc_usage {
 nt_nvrtc_usage nt_nvrtc_log_usage(const char *log);
 
 /* Copies the first line that reports an error, else the first line with text, without trailing blanks.
- * An empty log gives an empty string. */
-void nt_nvrtc_log_error(const char *log, char *out, size_t capacity);
+ * An empty log gives an empty string. False: no line reports one. */
+bool nt_nvrtc_log_error(const char *log, char *out, size_t capacity);
 
 #endif

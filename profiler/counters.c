@@ -4,19 +4,30 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
+#include "core/str.h"
 #include "device/cuda_device.h"
 #include "profiler/cupti_range.h"
 
-/* Ranges that fit one pass; a plan of the most stages, run twice, is far below it. */
-enum { RANGES = 128 };
+enum { RANGES = NT_COUNTERS_RANGES, PLANS = 4 };
+
+/* A plan with the list it was made for. */
+typedef struct known {
+    char *asked; /* the metrics' names and the most passes, as one text */
+    nt_metric_plan *plan;
+} known;
 
 struct nt_counters {
     const nt_device_ops *ops;
     nt_device *device;
-    nt_metric_plan *plan;
+    char chip[NT_CHIP_BYTES];
+    nt_cupti_image available; /* what the device gives, where the whole list of its chip was refused */
+    known known[PLANS];       /* the last ones made, in turn */
+    int next_known;
+    nt_metric_plan *plan; /* one of them */
     nt_cupti_range *session;
     nt_mem sweep; /* read over before a cold pass: twice the L2 */
     size_t sweep_bytes;
@@ -61,59 +72,117 @@ static nt_status find_target(const nt_device_ops *ops, nt_device *device, nt_cup
     return NT_OK;
 }
 
-static nt_status take_counters(nt_counters *counters, const nt_cupti_target *target, const char *chip,
-                               const nt_cupti_image *available, const request *wanted, nt_error *err)
+/* The session begins with the first plan. */
+static nt_status use_plan(nt_counters *counters, nt_metric_plan *plan, nt_error *err)
 {
-    nt_status status = nt_metric_plan_open(NT_CUPTI_RANGES, chip, available, wanted->metrics, wanted->count,
-                                           wanted->most_passes, &counters->plan, err);
+    nt_cupti_target target;
+    nt_status status = find_target(counters->ops, counters->device, &target, err);
     if (status == NT_OK)
-        status = nt_cupti_range_open(target, counters->plan, RANGES, &counters->session, err);
+        status = counters->session != NULL ? nt_cupti_range_change(counters->session, plan, err)
+                                           : nt_cupti_range_open(&target, plan, RANGES, &counters->session, err);
+    if (status != NT_OK)
+        return status;
+    counters->plan = plan;
+    free(counters->range_values);
+    free(counters->weight);
+    counters->range_values = nt_alloc_zero(plan->counter_count, sizeof(double));
+    counters->weight = nt_alloc_zero(NT_COUNTERS_BATCH * plan->count, sizeof(double));
+    return NT_OK;
+}
+
+static nt_status make_and_use(nt_counters *counters, const request *wanted, nt_metric_plan **plan, nt_error *err)
+{
+    const nt_cupti_image *available = counters->available.bytes != NULL ? &counters->available : NULL;
+    nt_status status = nt_metric_plan_open(NT_CUPTI_RANGES, counters->chip, available, wanted->metrics, wanted->count,
+                                           wanted->most_passes, plan, err);
+    if (status == NT_OK)
+        status = use_plan(counters, *plan, err);
     if (status == NT_OK)
         return NT_OK;
-    nt_metric_plan_close(counters->plan);
-    counters->plan = NULL;
+    nt_metric_plan_close(*plan);
+    *plan = NULL;
     return status;
 }
 
 /* Asking what the device gives of its chip's counters takes half a second, so it is done only where the whole list of
  * the chip was refused: some virtual machines and settings keep counters back. */
-static nt_status prepare(nt_counters *counters, const request *wanted, nt_error *err)
+static nt_status take_counters(nt_counters *counters, const request *wanted, nt_metric_plan **plan, nt_error *err)
 {
     nt_cupti_target target;
-    nt_cupti_image available = {0};
-    char chip[NT_CHIP_BYTES];
     nt_error first = {0};
-    nt_status status = find_target(counters->ops, counters->device, &target, err);
-    if (status == NT_OK)
-        status = nt_cupti_range_probe(&target, chip, err);
-    if (status != NT_OK)
-        return status;
-    status = take_counters(counters, &target, chip, NULL, wanted, &first);
-    bool final = status == NT_OK || status == NT_USAGE || status == NT_BUSY || status == NT_NO_PERMISSION;
-    if (!final && nt_cupti_range_available(&target, &available, err) == NT_OK)
-        status = take_counters(counters, &target, chip, &available, wanted, &first);
-    nt_cupti_image_done(&available);
+    nt_status status = make_and_use(counters, wanted, plan, &first);
+    bool final = status == NT_OK || status == NT_USAGE || status == NT_BUSY || status == NT_NO_PERMISSION ||
+                 counters->session != NULL || counters->available.bytes != NULL;
+    if (!final && find_target(counters->ops, counters->device, &target, err) == NT_OK &&
+        nt_cupti_range_available(&target, &counters->available, err) == NT_OK)
+        status = make_and_use(counters, wanted, plan, &first);
     if (status != NT_OK && err != NULL)
         *err = first;
     return status;
+}
+
+static char *text_of(const request *wanted)
+{
+    nt_str text = {0};
+    nt_str_addf(&text, "%d", wanted->most_passes);
+    for (size_t i = 0; i < wanted->count; i++)
+        nt_str_addf(&text, ",%s", wanted->metrics[i]);
+    char *copy = nt_strdup(nt_str_text(&text));
+    nt_str_done(&text);
+    return copy;
+}
+
+static void forget(known *k)
+{
+    nt_metric_plan_close(k->plan);
+    free(k->asked);
+    *k = (known){0};
+}
+
+nt_status nt_counters_change(nt_counters *counters, const char *const *metrics, size_t count, int most_passes,
+                             nt_error *err)
+{
+    request wanted = {metrics, count, most_passes};
+    nt_metric_plan *plan = NULL;
+    char *asked = text_of(&wanted);
+    nt_status status = NT_NOT_FOUND;
+    for (int i = 0; i < PLANS && status == NT_NOT_FOUND; i++)
+        if (counters->known[i].asked != NULL && strcmp(counters->known[i].asked, asked) == 0)
+            status = counters->known[i].plan == counters->plan ? NT_OK : use_plan(counters, counters->known[i].plan, err);
+    if (status != NT_NOT_FOUND) {
+        free(asked);
+        return status;
+    }
+    status = take_counters(counters, &wanted, &plan, err);
+    if (status != NT_OK) {
+        free(asked);
+        return status;
+    }
+    known *place = &counters->known[counters->next_known];
+    forget(place); /* the session is with the new plan already */
+    *place = (known){asked, plan};
+    counters->next_known = (counters->next_known + 1) % PLANS;
+    return NT_OK;
 }
 
 nt_status nt_counters_open(const nt_device_ops *ops, nt_device *device, const char *const *metrics, size_t count,
                            int most_passes, nt_counters **out, nt_error *err)
 {
     nt_counters *counters = nt_alloc_zero(1, sizeof *counters);
+    nt_cupti_target target;
     *out = NULL;
     counters->ops = ops;
     counters->device = device;
-    nt_status status = prepare(counters, &(request){metrics, count, most_passes}, err);
-    if (status != NT_OK) {
+    nt_status status = find_target(ops, device, &target, err);
+    if (status == NT_OK)
+        status = nt_cupti_range_probe(&target, counters->chip, err);
+    if (status == NT_OK)
+        status = nt_counters_change(counters, metrics, count, most_passes, err);
+    if (status == NT_OK)
+        *out = counters;
+    else
         nt_counters_close(counters);
-        return status;
-    }
-    counters->range_values = nt_alloc_zero(counters->plan->counter_count, sizeof(double));
-    counters->weight = nt_alloc_zero(NT_COUNTERS_BATCH * counters->plan->count, sizeof(double));
-    *out = counters;
-    return NT_OK;
+    return status;
 }
 
 void nt_counters_close(nt_counters *counters)
@@ -121,7 +190,9 @@ void nt_counters_close(nt_counters *counters)
     if (counters == NULL)
         return;
     nt_cupti_range_close(counters->session);
-    nt_metric_plan_close(counters->plan);
+    for (int i = 0; i < PLANS; i++)
+        forget(&counters->known[i]);
+    nt_cupti_image_done(&counters->available);
     if (counters->sweep != 0)
         counters->ops->free(counters->device, counters->sweep);
     free(counters->range_values);
@@ -264,8 +335,10 @@ static nt_status run_batch(nt_counters *counters, const batch *b, nt_cache_mode 
         if (pass > 2 * counters->plan->passes)
             return nt_fail(err, NT_FAILED, "CUPTI asks for more than the %d passes it announced",
                            counters->plan->passes);
+        double before = nt_now_ms();
         if (cache == NT_COLD)
             status = sweep_caches(counters, err);
+        counters->cost.sweep_ms += nt_now_ms() - before;
         if (status == NT_OK)
             status = count_pass(counters, b, &more, failed, err);
     }

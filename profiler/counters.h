@@ -12,7 +12,8 @@
 #include "profiler/measure.h"
 #include "profiler/metric_plan.h"
 
-enum { NT_COUNTERS_BATCH = 64 };
+/* NT_COUNTERS_RANGES launches fit a pass, so a plan of many kernels takes the place of several. */
+enum { NT_COUNTERS_BATCH = 256, NT_COUNTERS_RANGES = 2 * NT_COUNTERS_BATCH };
 
 typedef struct nt_counters nt_counters;
 
@@ -23,6 +24,11 @@ nt_status nt_counters_open(const nt_device_ops *ops, nt_device *device, const ch
                            int most_passes, nt_counters **out, nt_error *err);
 void nt_counters_close(nt_counters *counters); /* NULL allowed; before the device is closed */
 
+/* Other metrics from now on; lists that were asked for before cost next to nothing. On an error the metrics stay as they
+ * were. */
+nt_status nt_counters_change(nt_counters *counters, const char *const *metrics, size_t count, int most_passes,
+                             nt_error *err);
+
 /* Chip, metrics in the order asked for with unit and CUPTI name, passes. */
 const nt_metric_plan *nt_counters_plan(const nt_counters *counters);
 int nt_counters_passes(const nt_counters *counters);
@@ -31,6 +37,7 @@ size_t nt_counters_count(const nt_counters *counters); /* metrics: values of one
 /* Where the time of all collections went. */
 typedef struct nt_counters_cost {
     double first_ms;      /* the uncounted round */
+    double sweep_ms;      /* emptying the caches before cold passes */
     double launch_ms;     /* counted launches */
     double start_stop_ms; /* of the passes */
     double read_ms;       /* decoding and evaluating */

@@ -114,18 +114,19 @@ nt_status nt_cupti_range_available(const nt_cupti_target *target, nt_cupti_image
 
 /* ---- a session ---- */
 
-static nt_status make_room(nt_cupti_range *session, nt_error *err)
+static nt_status make_room(const nt_cupti_range *session, const nt_metric_plan *plan, nt_cupti_image *out,
+                           nt_error *err)
 {
     PARAMS(RangeProfiler_GetCounterDataSize, params);
     params.pRangeProfilerObject = session->object;
-    params.pMetricNames = session->plan->counter;
-    params.numMetrics = session->plan->counter_count;
+    params.pMetricNames = plan->counter;
+    params.numMetrics = plan->counter_count;
     params.maxNumOfRanges = session->ranges;
     params.maxNumRangeTreeNodes = (uint32_t)session->ranges;
     int result = session->api->range_data_size(&params);
     if (result != 0)
         return nt_cupti_fail(err, result, "making room for %zu ranges", session->ranges);
-    session->data = (nt_cupti_image){nt_alloc_zero(params.counterDataSize + 1, 1), params.counterDataSize};
+    *out = (nt_cupti_image){nt_alloc_zero(params.counterDataSize + 1, 1), params.counterDataSize};
     return NT_OK;
 }
 
@@ -144,17 +145,33 @@ nt_status nt_cupti_range_open(const nt_cupti_target *target, const nt_metric_pla
         return nt_cupti_fail(err, result, "taking the device's counters");
     nt_cupti_range *session = nt_alloc_zero(1, sizeof *session);
     session->api = api;
-    session->plan = plan;
     session->object = params.pRangeProfilerObject;
     session->ranges = ranges;
-    status = make_room(session, err);
-    if (status == NT_OK)
-        status = nt_cupti_range_reset(session, err);
+    status = nt_cupti_range_change(session, plan, err);
     if (status == NT_OK) {
         *out = session;
         return NT_OK;
     }
     nt_cupti_range_close(session);
+    return status;
+}
+
+nt_status nt_cupti_range_change(nt_cupti_range *session, const nt_metric_plan *plan, nt_error *err)
+{
+    const nt_metric_plan *old_plan = session->plan;
+    nt_cupti_image old = session->data, data;
+    nt_status status = make_room(session, plan, &data, err);
+    if (status != NT_OK)
+        return status;
+    session->plan = plan;
+    session->data = data;
+    status = nt_cupti_range_reset(session, err);
+    if (status != NT_OK) {
+        session->plan = old_plan;
+        session->data = old;
+        old = data;
+    }
+    nt_cupti_image_done(&old);
     return status;
 }
 
@@ -289,6 +306,12 @@ nt_status nt_cupti_range_open(const nt_cupti_target *target, const nt_metric_pla
 void nt_cupti_range_close(nt_cupti_range *session)
 {
     free(session);
+}
+
+nt_status nt_cupti_range_change(nt_cupti_range *session, const nt_metric_plan *plan, nt_error *err)
+{
+    (void)session, (void)plan;
+    return built_without(err);
 }
 
 nt_status nt_cupti_range_reset(nt_cupti_range *session, nt_error *err)

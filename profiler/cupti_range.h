@@ -29,6 +29,9 @@ nt_status nt_cupti_range_open(const nt_cupti_target *target, const nt_metric_pla
                               nt_cupti_range **out, nt_error *err);
 void nt_cupti_range_close(nt_cupti_range *session); /* NULL allowed */
 
+/* Collects for another plan, which must outlive the session; between passes of none. On an error the old one stays. */
+nt_status nt_cupti_range_change(nt_cupti_range *session, const nt_metric_plan *plan, nt_error *err);
+
 /* Forgets what was collected and gets ready for the first pass. */
 nt_status nt_cupti_range_reset(nt_cupti_range *session, nt_error *err);
 

@@ -1,5 +1,5 @@
 /* bar_halves.c: taking counters must not change what is timed. The same configurations are timed by sweeps without and
- * with counters in turn (none, all, all, none, ...), each over several problems, so that most are timed after counters
+ * with counters in turn (none, all, all, none), each over several problems, so that most are timed after counters
  * were taken in the same run; then paired. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "core/stats.h"
 #include "tests/gpu/bars.h"
 
-enum { ROUNDS = 8, LEAST_PAIRS = 200, RESAMPLES = 2000 };
-static const bool with_counters[ROUNDS] = {false, true, true, false, true, false, false, true};
+enum { ROUNDS = 4, LEAST_PAIRS = 200, RESAMPLES = 2000 };
+static const bool with_counters[ROUNDS] = {false, true, true, false};
 static const double most_off_pct = 0.5;
 
 typedef struct timed {
@@ -30,7 +30,7 @@ static void database(int round, char out[32])
 static bool sweep(judge *j, int round)
 {
     const char *words[] = {"--shape",    "64x56x56,128x28x28,256x14x14,512x7x7",
-                           "--batch",    "8",
+                           "--batch",    "1,8",
                            "--strategy", "random",
                            "--seed",     "17",
                            "--budget",   j->quick ? "60" : "640",
@@ -154,7 +154,7 @@ void judge_bar_halves(judge *j)
             counted += judge_sql(j, name, "select count(*) from trials where occupancy_pct is not null");
     }
     if (whole) {
-        judge_least(j, judge_number("trials with counters, all halves", "", counted), j->quick ? 40 : 4 * LEAST_PAIRS);
+        judge_least(j, judge_number("trials with counters, all halves", "", counted), j->quick ? 40 : 2 * LEAST_PAIRS);
         judge_pairs(j, lists);
     }
     for (int r = 0; r < ROUNDS; r++) {

@@ -18,7 +18,7 @@
 #include "device/compiler.h"
 #include "tests/gpu_counters/judge.h"
 
-enum { COMPILERS = 14, BATCH = 64 };
+enum { COMPILERS = 14, BATCH = 64 /* of the first message, whose price tells what is paid once */ };
 
 typedef struct candidate {
     nt_config config;
@@ -147,10 +147,19 @@ typedef struct tally {
     double least_pct, most_pct, kernel_ms, load_ms, count_ms;
 } tally;
 
+/* Sums since the worker began. */
+static void show_spent(const json_t *reply)
+{
+    char *text = json_dumps(json_object_get(reply, "spent"), JSON_REAL_PRECISION(5));
+    printf("by then: %s\n", text != NULL ? text : "?");
+    free(text);
+}
+
 static void check(const field *f, const json_t *reply, tally *t)
 {
     size_t i;
     json_t *one;
+    show_spent(reply);
     t->load_ms += nt_json_get_real(reply, "load_ms");
     t->count_ms += nt_json_get_real(reply, "count_ms");
     json_array_foreach (json_object_get(reply, "counters"), i, one) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges CUDA kernels on a GPU. NNTUNE names the program; results go to OUT, which later calls go on with.
 
-    judge.py verify OUT [SECONDS [I/N]] every kernel of ours x precision x layout on odd shapes, against the reference
+    judge.py verify OUT [SECONDS [I/N [TRIALS]]] every kernel of ours x precision x layout on odd shapes, against the reference
     judge.py bench OUT I/N [SECONDS]    slice I of N of grid.tsv: ours beside the vendors' libraries, hot and cold
     judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
     judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
@@ -20,7 +20,12 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 NNTUNE = os.environ.get("NNTUNE", "build/nntune")
 VENDORS = ("cudnn", "cublaslt")
-# Sizes that fit no tile: of images and of matrices. A kernel takes those that it serves.
+# Sizes that fit no tile: of images and of matrices. A kernel that refuses them (its channels must fill whole 16 bytes, for
+# example) gets those of EVEN.
+EVEN = {
+    "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=128,k=264,h=6,w=5",
+    "matrix": "c=144,k=72,c=528,k=1000",
+}
 ODD = {
     "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=3,k=5,h=15,w=8,c=128,k=264,h=6,w=5",
     "matrix": "c=136,k=72,c=528,k=1000,c=5,k=7",
@@ -66,11 +71,13 @@ def cuda_kernels():
 
 
 def odd_shapes(keys, kernel):
+    """Lists of shapes, the next one for who refuses the one before."""
     if "heads" in keys or "rows" in keys:
-        return ODD["heads" if "heads" in keys else "rows"]
+        return [ODD["heads" if "heads" in keys else "rows"]]
     if "k" in keys:
-        return ODD["image" if "h" in keys else "matrix"]
-    return ODD["window" if kernel == "window" else "plane"] if "h" in keys else None
+        kind = "image" if "h" in keys else "matrix"
+        return [ODD[kind], EVEN[kind]]
+    return [ODD["window" if kernel == "window" else "plane"]] if "h" in keys else [None]
 
 
 def usable():
@@ -99,8 +106,21 @@ def judge_outcomes(path, layer, kernel, precision, layout):
         print(f"    {outcome}: {params}: {reason}")
 
 
-def verify(out, seconds, part="0/1"):
-    """Part I of N: parts may run side by side, each with an OUT and an XDG_RUNTIME_DIR of its own; no time is judged here."""
+def sweep_odd(layer, kernel, layout, shapes, trials, path, seconds):
+    problems = 4 * (2 if trials > 2 else 1) * len(kernel["precisions"])
+    for some in shapes:
+        words = ["--shape", some] if some else []
+        code = nntune("sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *words, "--batch",
+                      "1,3" if trials > 2 else "3", "--precision", ",".join(kernel["precisions"]), "--layout", layout,
+                      "--strategy", "random", "--budget", str(problems * trials), "--ci", "10", "--cache", "hot", "--seed",
+                      "3", "--profile", "none", "--db", path, "-q", seconds=seconds)
+        if code != 2:
+            return
+
+
+def verify(out, seconds, part="0/1", trials="6"):
+    """Part I of N: parts may run side by side, each with an OUT and a NNTUNE_LOCK_DIR of its own; no time is judged here.
+    So many TRIALS of each problem."""
     end = time.time() + seconds
     path = os.path.join(out, "verify.db")
     index, count = (int(x) for x in part.split("/"))
@@ -115,12 +135,8 @@ def verify(out, seconds, part="0/1"):
             print(f"{layer}.{kernel['kernel']}: left for another call")
             continue
         else:
-            more = ["--shape", shapes] if shapes else []
             for layout in kernel["layouts"]:
-                nntune("sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *more, "--batch", "1,3",
-                       "--precision", ",".join(kernel["precisions"]), "--layout", layout, "--strategy", "random",
-                       "--budget", str(8 * len(kernel["precisions"]) * 6), "--ci", "10", "--cache", "hot", "--seed", "3",
-                       "--profile", "none", "--db", path, "-q", seconds=max(20, end - time.time()))
+                sweep_odd(layer, kernel, layout, shapes, int(trials), path, max(20, end - time.time()))
         for precision in kernel["precisions"]:
             for layout in kernel["layouts"]:
                 judge_outcomes(path, layer, kernel["kernel"], precision, layout)
@@ -251,7 +267,7 @@ def sanitize(out, seconds):
                 print(f"{name}: left for another call")
                 continue
             log = os.path.join(out, f"{layer}.{kernel['kernel']}.{tool}")
-            more = ["--shape", ",".join(shapes.split(",")[:len(keys)])] if shapes else []
+            more = ["--shape", ",".join(shapes[-1].split(",")[:len(keys)])] if shapes[-1] else []
             words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--error-exitcode", "9",
                      "--log-file", log, NNTUNE, "sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *more,
                      "--batch", "1", "--precision", kernel["precisions"][-1], "--layout", kernel["layouts"][0],
@@ -282,7 +298,7 @@ def main():
     if part == "bench":
         bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
     elif part == "verify":
-        verify(out, float(words[2]) if len(words) > 2 else 180, words[3] if len(words) > 3 else "0/1")
+        verify(out, float(words[2]) if len(words) > 2 else 180, *words[3:5])
     else:
         sanitize(out, float(words[2]) if len(words) > 2 else 180)
     return int(short)

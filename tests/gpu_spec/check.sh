@@ -67,10 +67,9 @@ check_guard() {
 check_drift() { sweep drift 0 --budget 3 --cache hot; right drift; }
 check_wrong() {
     sweep wrong 0 --budget 10
-    all=$(outcomes wrong how | sed 's/ launch_failed/ pruned/') # too much shared memory may show before or at the launch
-    verdict wrong outcomes "$all" "ok pruned pruned launch_failed crashed crashed compile_failed wrong_result compile_failed compile_failed"
-    says wrong how 1 "grid: '0 if how == 1 else n // 256' is 0;%"
-    says wrong how 6 '%wrong.cu(4): error: %this configuration does not compile%'
+    verdict wrong outcomes "$(outcomes wrong how)" "ok pruned pruned launch_failed crashed crashed compile_failed wrong_result compile_failed compile_failed"
+    says wrong how 1 "grid: ''0 if how == 1 else n // 256'' is 0;%"
+    says wrong how 6 '%wrong.cu(4): %error: %this configuration does not compile%'
     says wrong how 7 'y, input set 1: 65536 of 65536 elements %'
     says wrong how 9 '%argument y (buffer of f32) does not fit parameter 2 of kernel_%'
 }
@@ -78,8 +77,9 @@ check_wrong() {
 check_t1() {
     [ -e "$here/t1/spec.json" ] || { echo "t1: not judged: prepare.sh puts Kernel Tuner's T1 file there"; return; }
     sweep t1 0 --param filter_width=17 --param filter_height=17 --where 'block_size_x * block_size_y <= 1024' --budget 15s --strategy random
-    verdict t1 "wrong or crashed trials" "$(rows t1 "select count(*) from trials where outcome in ('wrong_result', 'crashed', 'timed_out', 'compile_failed')")" 0
-    verdict t1 "at least 20 right trials" "$(rows t1 "select count(*) >= 20 from trials where outcome in ('ok', 'abandoned')")" 1
+    # Some of its tiles ask for more static shared memory than there is: those must fail, and say so.
+    verdict t1 "wrong or crashed trials" "$(rows t1 "select count(*) from trials where outcome in ('wrong_result', 'crashed', 'timed_out') or outcome = 'compile_failed' and reason not like '%bytes of static shared memory%'")" 0
+    verdict t1 "at least 10 right trials" "$(rows t1 "select count(*) >= 10 from trials where outcome in ('ok', 'abandoned')")" 1
     rows t1 "select printf('t1: best %.1f us of %d trials: %s', time_ns / 1e3, (select count(*) from trials), params) from best"
 }
 

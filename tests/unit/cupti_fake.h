@@ -16,7 +16,7 @@
 
 #include "profiler/cupti_api.h"
 
-enum { FAKE_RANGES = 512, FAKE_METRICS = 64 };
+enum { FAKE_RANGES = 1024, FAKE_METRICS = 64 };
 
 static struct {
     const char *fail; /* field of the table that fails; NULL: none */
