@@ -36,7 +36,8 @@ static nt_status get_name(nt__reader *r, const json_t *root)
 static nt_status read_head(nt__reader *r, const json_t *root)
 {
     static const char *const languages[] = {"c", "cuda", NULL};
-    static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8", "fp8", NULL};
+    static const char *const precisions[] = {"fp32", "tf32",        "fp16",        "bf16",        "int8",
+                                             "fp8",  "fp16_sparse", "bf16_sparse", "int8_sparse", NULL};
     const json_t *version = json_object_get(root, "nntune_spec");
     int language, precision;
     nt_status status = nt__spec_keys(r, root, "", top_keys);

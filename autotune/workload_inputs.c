@@ -159,7 +159,7 @@ static nt_status put_scales(nt_workload *w, nt_input_set *set, float in_scale, c
     return status;
 }
 
-/* Rounds host_in and host_weight in place to what the precision holds, uploading as it goes. */
+/* Prunes host_weight where the precision says so, and rounds both in place to what it holds, uploading as it goes. */
 static nt_status put_inputs(nt_workload *w, nt_input_set *set, nt_error *err)
 {
     const nt_precision_row *row = row_of(&w->problem);
@@ -167,6 +167,8 @@ static nt_status put_inputs(nt_workload *w, nt_input_set *set, nt_error *err)
     float in_scale = 1, *weight_scale = nt_alloc((size_t)e->out_channels * sizeof(float));
     size_t scales = 0;
     nt_status status = NT_OK;
+    if (nt_precision_is_pruned(w->problem.precision) && e->weight > 0)
+        nt_prune(set->host_weight, (size_t)e->weight, (size_t)e->reduction);
     if (row->in == NT_I8) {
         scales = (size_t)e->out_channels;
         make_scales(e, set->host_in, set->host_weight, &in_scale, weight_scale);

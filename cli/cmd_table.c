@@ -18,7 +18,8 @@
 #include "core/paths.h"
 
 static const char *const formats[] = {"json", "header", "bundle", NULL};
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8", "fp8", NULL};
+static const char *const precisions[] = {"fp32", "tf32",        "fp16",        "bf16",        "int8",
+                                         "fp8",  "fp16_sparse", "bf16_sparse", "int8_sparse", NULL};
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 
 static const nt_option rows[] = {
@@ -67,7 +68,7 @@ static const nt_option rows[] = {
      .kind = NT_OPTION_CHOICE,
      .argument = "P",
      .choices = precisions,
-     .help = "lookup: fp32, tf32, fp16, bf16, int8, fp8 (default fp32)"},
+     .help = "lookup: fp32, tf32, fp16, bf16, int8, fp8, fp16_sparse, bf16_sparse, int8_sparse (default fp32)"},
     {.name = "layout",
      .kind = NT_OPTION_CHOICE,
      .argument = "L",

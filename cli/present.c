@@ -61,7 +61,7 @@ void nt_present_params(nt_str *out, const char *params_json)
 nt_text nt_present_rate(nt_precision precision, double per_s)
 {
     nt_text text = nt_text_flops(per_s);
-    char *flop = precision == NT_INT8 ? strstr(text.s, "FLOP/s") : NULL;
+    char *flop = nt_precisions[precision].dense == NT_INT8 ? strstr(text.s, "FLOP/s") : NULL;
     if (flop != NULL)
         snprintf(flop, sizeof text.s - (size_t)(flop - text.s), "OP/s");
     return text;

@@ -12,8 +12,8 @@
 #include "core/str.h"
 #include "kernels/kernel.h"
 
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16",
-                                         "int8", "fp8",  NULL}; /* order of nt_precision */
+static const char *const precisions[] = {"fp32", "tf32",        "fp16",        "bf16",        "int8",
+                                         "fp8",  "fp16_sparse", "bf16_sparse", "int8_sparse", NULL}; /* nt_precision */
 static const char *const layouts[] = {"nhwc", "nchw", NULL};
 static const char *const fills[] = {"normal", "uniform", NULL};
 static const char *const profiles[] = {"none", "best", "all", NULL};  /* order of nt_profile_mode */
@@ -57,7 +57,9 @@ const nt_option nt_sweep_option_rows[] = {
      .kind = NT_OPTION_CHOICE_LIST,
      .argument = "P,..",
      .choices = precisions,
-     .help = "fp32, tf32, fp16, bf16, int8, fp8 (default: fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)"},
+     .help =
+         "fp32, tf32, fp16, bf16, int8, fp8; with 2:4 sparse weights fp16_sparse, bf16_sparse, int8_sparse (default: "
+         "fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)"},
     {.name = "layout",
      .kind = NT_OPTION_CHOICE_LIST,
      .argument = "L,..",

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static uint32_t bits_of(float x)
@@ -181,4 +182,26 @@ void nt_unpack(nt_dtype type, const void *in, size_t n, float *out)
 {
     assert((unsigned)type < NT_DTYPE_COUNT);
     types[type].unpack(in, n, out);
+}
+
+/* Whether value i of a group gives way: two others are larger, or equal and before it. */
+static bool gives_way(const float *group, size_t size, size_t i)
+{
+    int before = 0;
+    for (size_t j = 0; j < size; j++)
+        before += fabsf(group[j]) > fabsf(group[i]) || (j < i && fabsf(group[j]) == fabsf(group[i]));
+    return before >= 2;
+}
+
+void nt_prune(float *values, size_t n, size_t length)
+{
+    for (size_t row = 0; row < n; row += length)
+        for (size_t at = 0; at < length; at += 4) {
+            size_t size = length - at < 4 ? length - at : 4;
+            float group[4];
+            memcpy(group, values + row + at, size * sizeof *group);
+            for (size_t i = 0; i < size; i++)
+                if (gives_way(group, size, i))
+                    values[row + at + i] = 0;
+        }
 }

@@ -20,4 +20,8 @@ void nt_pack(nt_dtype type, const float *in, size_t n, const float *scale, size_
 /* The values as they stand in memory, as fp32 (integers as their value, not dequantised). */
 void nt_unpack(nt_dtype type, const void *in, size_t n, float *out);
 
+/* 2:4 sparsity: of each four values that follow each other in a row of `length` the two largest in magnitude stay, of
+ * equal ones the earlier; the others become 0. A row's last group may be shorter. */
+void nt_prune(float *values, size_t n, size_t length);
+
 #endif

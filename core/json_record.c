@@ -100,8 +100,9 @@ static const nt_json_field device_fields[] = {
 
 /* The nested object "peak_flops": one row a precision, made by the same machine. */
 #define PEAK(precision) {NULL, &nt_json_kind_real, offsetof(RECORD, peak_flops[precision]), 0, false, NULL, 0}
-static const nt_json_field peak_rows[NT_PRECISION_COUNT] = {PEAK(NT_FP32), PEAK(NT_TF32), PEAK(NT_FP16),
-                                                            PEAK(NT_BF16), PEAK(NT_INT8), PEAK(NT_FP8)};
+static const nt_json_field peak_rows[NT_PRECISION_COUNT] = {
+    PEAK(NT_FP32), PEAK(NT_TF32),        PEAK(NT_FP16),        PEAK(NT_BF16),       PEAK(NT_INT8),
+    PEAK(NT_FP8),  PEAK(NT_FP16_SPARSE), PEAK(NT_BF16_SPARSE), PEAK(NT_INT8_SPARSE)};
 #undef PEAK
 #undef RECORD
 

@@ -48,7 +48,7 @@ enum {
     NT_MAX_STAGES = 6,
     NT_MAX_PREPARES = 4,
     NT_ENTRY_BYTES = 64,
-    NT_MAX_MAPS = 2,
+    NT_MAX_MAPS = 3,
     NT_MAP_RANK = 4
 };
 

@@ -32,14 +32,36 @@ const char *nt_dtype_name(nt_dtype type)
     return (unsigned)type < NT_DTYPE_COUNT ? dtypes[type].name : "unknown";
 }
 
+/* Rows that are there twice, with dense and with pruned weights. int32 sums are exact below 2^31. */
+#define FP16(name)                                                                             \
+    {                                                                                          \
+        (name), NT_F16, NT_F16, NT_F16, NT_F32, 0x1p-23, .unit_out = 0x1p-11, .dense = NT_FP16 \
+    }
+#define BF16(name)                                                                                           \
+    {                                                                                                        \
+        (name), NT_BFLOAT16, NT_BFLOAT16, NT_BFLOAT16, NT_F32, 0x1p-23, .unit_out = 0x1p-8, .dense = NT_BF16 \
+    }
+#define INT8(name)                                                      \
+    {                                                                   \
+        (name), NT_I8, NT_I8, NT_I32, NT_I32, 0, 0, 0, .dense = NT_INT8 \
+    }
+
 const nt_precision_row nt_precisions[NT_PRECISION_COUNT] = {
-    [NT_FP32] = {"fp32", NT_F32, NT_F32, NT_F32, NT_F32, .unit_accumulate = 0x1p-24},
-    [NT_TF32] = {"tf32", NT_F32, NT_F32, NT_F32, NT_F32, .unit_accumulate = 0x1p-23, .unit_multiply = 0x1p-10},
-    [NT_FP16] = {"fp16", NT_F16, NT_F16, NT_F16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-11},
-    [NT_BF16] = {"bf16", NT_BFLOAT16, NT_BFLOAT16, NT_BFLOAT16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-8},
-    [NT_INT8] = {"int8", NT_I8, NT_I8, NT_I32, NT_I32, 0, 0, 0}, /* int32 sums are exact below 2^31 */
-    [NT_FP8] = {"fp8", NT_F8E4M3, NT_F8E4M3, NT_BFLOAT16, NT_F32, .unit_accumulate = 0x1p-23, .unit_out = 0x1p-8},
+    [NT_FP32] = {"fp32", NT_F32, NT_F32, NT_F32, NT_F32, .unit_accumulate = 0x1p-24, .dense = NT_FP32},
+    [NT_TF32] = {"tf32", NT_F32, NT_F32, NT_F32, NT_F32, 0x1p-23, .unit_multiply = 0x1p-10, .dense = NT_TF32},
+    [NT_FP16] = FP16("fp16"),
+    [NT_BF16] = BF16("bf16"),
+    [NT_INT8] = INT8("int8"),
+    [NT_FP8] = {"fp8", NT_F8E4M3, NT_F8E4M3, NT_BFLOAT16, NT_F32, 0x1p-23, .unit_out = 0x1p-8, .dense = NT_FP8},
+    [NT_FP16_SPARSE] = FP16("fp16_sparse"),
+    [NT_BF16_SPARSE] = BF16("bf16_sparse"),
+    [NT_INT8_SPARSE] = INT8("int8_sparse"),
 };
+
+bool nt_precision_is_pruned(nt_precision precision)
+{
+    return nt_precisions[precision].dense != precision;
+}
 
 int nt_precision_find(const char *name)
 {

@@ -38,7 +38,22 @@ typedef enum nt_dtype {
 size_t nt_dtype_bytes(nt_dtype type);
 const char *nt_dtype_name(nt_dtype type); /* "f32", "bf16", ... */
 
-typedef enum nt_precision { NT_FP32, NT_TF32, NT_FP16, NT_BF16, NT_INT8, NT_FP8, NT_PRECISION_COUNT } nt_precision;
+/* The last three have 2:4 sparse weights: of each four weights that follow each other in a filter two are kept, the
+ * largest in magnitude (nt_prune). Pruning belongs to the problem: references see the pruned weights, so error_impl
+ * judges the rounding of a kernel alone; error_prec, against the original weights, holds pruning and rounding together.
+ */
+typedef enum nt_precision {
+    NT_FP32,
+    NT_TF32,
+    NT_FP16,
+    NT_BF16,
+    NT_INT8,
+    NT_FP8,
+    NT_FP16_SPARSE,
+    NT_BF16_SPARSE,
+    NT_INT8_SPARSE,
+    NT_PRECISION_COUNT
+} nt_precision;
 
 /* A precision is a row: what inputs, weights and outputs are in memory and what accumulates. Vendor and own kernels
  * of a problem use the same row. */
@@ -50,10 +65,12 @@ typedef struct nt_precision_row {
     double
         unit_multiply; /* relative error of one operand inside the multiply (tf32: 2^-10, truncation allowed), else 0 */
     double unit_out;   /* relative rounding of the stored output (fp16 2^-11, bf16 2^-8), 0 where out = accumulate */
+    nt_precision dense; /* the row of the same types whose weights are not pruned; itself where they are not */
 } nt_precision_row;
 
 extern const nt_precision_row nt_precisions[NT_PRECISION_COUNT];
 int nt_precision_find(const char *name); /* -1 when unknown */
+bool nt_precision_is_pruned(nt_precision precision);
 
 /* ---- problems -------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Dense FLOP per cycle and SM: fp32 on CUDA cores; tf32, fp16 and bf16 on tensor cores accumulating in fp32; int8 in
- * int32; fp8 in fp32. 0 stands for 'not there' in this table alone. */
+ * int32; fp8 in fp32. 0 stands for 'not there' in this table alone. With 2:4 sparse weights, from compute
+ * capability 8.0 on, it is twice as much, counted with the products that are left out. */
 static const struct chip {
     int64_t compute_capability;
     int fp32, tf32, fp16, bf16, int8, fp8;
@@ -26,13 +27,17 @@ static int table_value(const struct chip *chip, nt_precision precision)
         [NT_FP32] = chip->fp32, [NT_TF32] = chip->tf32, [NT_FP16] = chip->fp16,
         [NT_BF16] = chip->bf16, [NT_INT8] = chip->int8, [NT_FP8] = chip->fp8,
     };
-    return by_precision[precision];
+    int dense = by_precision[nt_precisions[precision].dense];
+    if (!nt_precision_is_pruned(precision))
+        return dense;
+    return chip->compute_capability >= 80 ? 2 * dense : 0;
 }
 
 /* Precisions that GeForce boards run at half rate because they accumulate in fp32 on tensor cores. */
 static bool is_halved(nt_precision precision, const char *device_name)
 {
-    bool tensor_f32 = precision == NT_TF32 || precision == NT_FP16 || precision == NT_BF16 || precision == NT_FP8;
+    nt_precision dense = nt_precisions[precision].dense;
+    bool tensor_f32 = dense == NT_TF32 || dense == NT_FP16 || dense == NT_BF16 || dense == NT_FP8;
     return tensor_f32 && strstr(device_name, "GeForce") != NULL;
 }
 

@@ -63,7 +63,7 @@ void nt_kernel_options(const nt_kernel *kernel, const nt_problem *problem, const
         if (kernel->params[i].use == NT_PARAM_MACRO)
             add_macro(out, &kernel->params[i], config->index[i]);
     nt_str_add(out, out->length ? " -DNT_PRECISION_" : "-DNT_PRECISION_");
-    add_upper(out, nt_precisions[problem->precision].name);
+    add_upper(out, nt_precisions[nt_precisions[problem->precision].dense].name);
     nt_str_add(out, "=1 -DNT_LAYOUT_");
     add_upper(out, nt_layout_name(problem->layout));
     nt_str_add(out, "=1");

@@ -6,6 +6,7 @@
  *         args[i] points at the value of argument i (a pointer for buffers). The device splits the stage's
  *         grid x * y * z work items evenly among its pinned threads; a call does items [begin, end).
  * Macros: each MACRO parameter in capitals (-DBLOCK_X=16) and NT_PRECISION_FP32=1 and its like, NT_LAYOUT_NHWC=1.
+ *         A precision with sparse weights has the macro of its dense row.
  * Tensors: NHWC in [n][h][w][c], weight [k][r][s][c]; NCHW in [n][c][h][w], weight [k][c][r][s]; dense.
  *
  * To add a kernel: one directory (or file) with the source, the parameter table and this row, and the row's name in

@@ -53,6 +53,7 @@
     X(conv3x3_cuda_fault) \
     X(conv1x1_cuda_igemm) \
     X(conv1x1_cuda_gemm) \
+    X(conv1x1_cuda_sparse) \
     X(conv1x1_cuda_gemm3) \
     X(conv1x1_cuda_gemm_first) \
     X(conv1x1_cuda_gemm3_first) \
@@ -67,6 +68,7 @@
     X(fc_cuda_gemv) \
     X(fc_cuda_igemm) \
     X(fc_cuda_gemm) \
+    X(fc_cuda_sparse) \
     X(fc_cuda_gemm3) \
     X(fc_cuda_cublaslt) \
     X(conv_bn_relu_cuda_simt) \

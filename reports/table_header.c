@@ -68,19 +68,20 @@ static void find_configs(configs *c, size_t *memory, size_t slots)
 
 static void add_types(nt_str *out, const char *n)
 {
-    nt_str_addf(out,
-                "struct %s_device { const char *name, *arch; int sm_count; };\n"
-                "struct %s_config { const char *kernel, *params; };\n"
-                "/* One configuration for batches [batch_lo, batch_hi] of one shape; time_ns was measured at `batch`,\n"
-                " * the lowest of them that was. Extents are in the layer's order, 0 behind the last. */\n"
-                "struct %s_entry {\n"
-                "    unsigned short device, layer, config;\n"
-                "    unsigned char precision, layout; /* fp32 tf32 fp16 bf16 int8 fp8; nhwc nchw */\n"
-                "    int size[%s_DIMS];\n"
-                "    int batch_lo, batch_hi, batch;\n"
-                "    float time_ns, error_prec; /* error_prec below 0: unknown */\n"
-                "};\n",
-                n, n, n, n);
+    nt_str_addf(
+        out,
+        "struct %s_device { const char *name, *arch; int sm_count; };\n"
+        "struct %s_config { const char *kernel, *params; };\n"
+        "/* One configuration for batches [batch_lo, batch_hi] of one shape; time_ns was measured at `batch`,\n"
+        " * the lowest of them that was. Extents are in the layer's order, 0 behind the last. */\n"
+        "struct %s_entry {\n"
+        "    unsigned short device, layer, config;\n"
+        "    unsigned char precision, layout; /* fp32 tf32 fp16 bf16 int8 fp8, fp16 bf16 int8 sparse; nhwc nchw */\n"
+        "    int size[%s_DIMS];\n"
+        "    int batch_lo, batch_hi, batch;\n"
+        "    float time_ns, error_prec; /* error_prec below 0: unknown */\n"
+        "};\n",
+        n, n, n, n);
 }
 
 static void add_devices(nt_str *out, const nt_deploy *t, const char *n)

@@ -201,7 +201,8 @@ static bool other_shape(const nntune_table *table, nntune_tier tier, const nntun
 
 static void log_miss(const nntune_table *table, const nntune_query *q)
 {
-    static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "int8", "fp8"};
+    static const char *const precisions[] = {"fp32", "tf32",        "fp16",        "bf16",       "int8",
+                                             "fp8",  "fp16_sparse", "bf16_sparse", "int8_sparse"};
     char line[512];
     uint64_t hash = nntune_file_mix(nntune_file_key((uint32_t)table->here.kind, q->layer, (uint32_t)q->precision,
                                                     (uint32_t)q->layout, q->size, q->size_count),
@@ -227,7 +228,7 @@ static void log_miss(const nntune_table *table, const nntune_query *q)
 static bool sensible(const nntune_query *q)
 {
     if (q->layer == NULL || q->size_count < 0 || q->size_count > NNTUNE_MAX_SIZES ||
-        (q->size_count > 0 && q->size == NULL) || (unsigned)q->precision > NNTUNE_FP8 ||
+        (q->size_count > 0 && q->size == NULL) || (unsigned)q->precision > NNTUNE_INT8_SPARSE ||
         (unsigned)q->layout > NNTUNE_NCHW || q->batch < 1)
         return false;
     int64_t all = q->batch;

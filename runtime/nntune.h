@@ -88,7 +88,10 @@ typedef enum nntune_precision {
     NNTUNE_FP16,
     NNTUNE_BF16,
     NNTUNE_INT8,
-    NNTUNE_FP8
+    NNTUNE_FP8,
+    NNTUNE_FP16_SPARSE, /* 2:4 sparse weights */
+    NNTUNE_BF16_SPARSE,
+    NNTUNE_INT8_SPARSE
 } nntune_precision;
 typedef enum nntune_layout { NNTUNE_NHWC, NNTUNE_NCHW } nntune_layout;
 

@@ -286,7 +286,9 @@ nt_status nt_problem_batch_check(const nt_problem *problem, nt_error *err)
 double nt_extents_tensor_bytes(const nt_problem *problem, const nt_extents *extents)
 {
     const nt_precision_row *row = &nt_precisions[problem->precision];
-    return (double)extents->in * (double)nt_dtype_bytes(row->in) +
-           (double)extents->weight * (double)nt_dtype_bytes(row->weight) +
+    double weight_bytes = (double)nt_dtype_bytes(row->weight);
+    if (nt_precision_is_pruned(problem->precision)) /* two of four, and where they were: 2 bits each */
+        weight_bytes = (weight_bytes + 0.25) / 2;
+    return (double)extents->in * (double)nt_dtype_bytes(row->in) + (double)extents->weight * weight_bytes +
            (double)extents->out * (double)nt_dtype_bytes(row->out);
 }

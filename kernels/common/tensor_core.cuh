@@ -65,6 +65,14 @@ NT_INLINE void nt_mma(float sum[4], const unsigned a[4], const unsigned b[2])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+/* An 8x8 matrix of 16-bit elements, two a lane as nt_load_matrices leaves them, with rows and columns exchanged. */
+NT_INLINE unsigned nt_transpose_matrix(unsigned word)
+{
+    unsigned moved;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(moved) : "r"(word));
+    return moved;
+}
+
 /* f32 bits rounded to the nearest tf32; without it the hardware drops the low 13 bits. */
 NT_INLINE unsigned nt_round_tf32(unsigned bits)
 {

@@ -206,18 +206,23 @@ NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *
                           int group_row)
 {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#if TRANSPOSED
+    (void)lane;
+#pragma unroll
+    for (int i = 0; i < M_TILES; i++)
+        nt_store_sixteen((nt_out *)out, finish, sum[i], m0 + group_row + i * 64 + warp * 16, n0, t->filters, t->pixels);
+#else
 #pragma unroll
     for (int i = 0; i < M_TILES * 2; i++) {
         int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
-#if TRANSPOSED
-        nt_store_column((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
-#elif CHANNELS_FIRST
+#if CHANNELS_FIRST
         nt_store_scattered((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
 #else
         nt_store_row((nt_out *)out, finish, sum[i / 2], i % 2, row < t->pixels, (long long)row * t->filters, n0,
                      t->filters);
 #endif
     }
+#endif
 }
 
 #if SPLIT_K > 1

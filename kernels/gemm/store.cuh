@@ -157,14 +157,50 @@ NT_INLINE void nt_store_two(nt_out *out, const float *finish, nt_sum x, nt_sum y
 #endif
 }
 
-/* Row `filter` and this lane's columns, which are pixels. */
-NT_INLINE void nt_store_column(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int half, int filter,
-                               int pixel, int filters, int pixels)
+#if OUT_16 && OUT_VECTOR >= 8 && TRANSPOSED && !CHANNELS_FIRST
+/* Two tiles of 8 columns of 16 filters: lanes exchange, so that each stores 8 filters of one pixel. */
+NT_INLINE void nt_store_columns(nt_out *out, const float *finish, nt_sum sum[2][4], int filter, int pixel, int filters,
+                                int pixels)
 {
-    int t = threadIdx.x % 4;
+    int lane = threadIdx.x % 32, t = lane % 4;
+    unsigned word[4];
 #pragma unroll
-    for (int j = 0; j < N_TILES; j++)
-        nt_store_two(out, finish, sum[j][2 * half], sum[j][2 * half + 1], filter, pixel + 8 * j + 2 * t, filters, pixels);
+    for (int i = 0; i < 4; i++) { /* tile i / 2, rows 8 (i % 2) and on */
+        int own = filter + i % 2 * 8 + lane / 4;
+        nt_sum x = sum[i / 2][i % 2 * 2], y = sum[i / 2][i % 2 * 2 + 1];
+        if (SCALED == 0 || own < filters) {
+            x = nt_finished(x, finish, own);
+            y = nt_finished(y, finish, own);
+        }
+        word[i] = nt_transpose_matrix(nt_pair(x, y));
+    }
+    nt_transpose_quad(word, t);
+    filter += t % 2 * 8;
+    pixel += t / 2 * 8 + lane / 4;
+    if (filter < filters && pixel < pixels)
+        *(uint4 *)(out + (long long)pixel * filters + filter) = make_uint4(word[0], word[1], word[2], word[3]);
+}
+#define NT_PAIRED_COLUMNS (N_TILES / 2 * 2)
+#else
+#define NT_PAIRED_COLUMNS 0
+#endif
+
+/* The 16 filters from `filter` on that this warp has as rows, and its columns, which are pixels. All lanes take part. */
+NT_INLINE void nt_store_sixteen(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int filter, int pixel,
+                                int filters, int pixels)
+{
+    int lane = threadIdx.x % 32;
+#if NT_PAIRED_COLUMNS
+#pragma unroll
+    for (int j = 0; j + 1 < N_TILES; j += 2)
+        nt_store_columns(out, finish, &sum[j], filter, pixel + 8 * j, filters, pixels);
+#endif
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+#pragma unroll
+        for (int j = NT_PAIRED_COLUMNS; j < N_TILES; j++)
+            nt_store_two(out, finish, sum[j][2 * half], sum[j][2 * half + 1], filter + half * 8 + lane / 4,
+                         pixel + 8 * j + 2 * (lane % 4), filters, pixels);
 }
 
 /* Row `pixel` and this lane's columns, which are filters, one by one. */

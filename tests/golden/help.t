@@ -58,8 +58,10 @@ $ nntune sweep --help
 |                             several separated by commas (default: the layer's
 |                             first)
 |       --batch N,..          batch sizes (default 1,32 on a GPU, 1,4 on a cpu)
-|       --precision P,..      fp32, tf32, fp16, bf16, int8, fp8 (default:
-|                             fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on a cpu)
+|       --precision P,..      fp32, tf32, fp16, bf16, int8, fp8; with 2:4 sparse
+|                             weights fp16_sparse, bf16_sparse, int8_sparse
+|                             (default: fp32,tf32,fp16,bf16 on a GPU, fp32,int8 on
+|                             a cpu)
 |       --layout L,..         nhwc, nchw (default nhwc; layers of rows have it
 |                             alone)
 |       --kernel NAME         only this kernel of the layer

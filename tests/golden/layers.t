@@ -21,17 +21,18 @@ $ nntune layers
 | conv1x1: 1x1 convolution: a matrix product over pixels; stride 1 or more
 |   shapes: 256-64x56x56 (default), 64-64x56x56, 64-256x56x56, 512-128x28x28, 128-512x28x28, 1024-256x14x14 and 24 more; any other as CxHxW with k = c or by keys c,k,h,w,stride
 |
-|   kernel            device  precisions                         layouts     parameters  what it is
-|   gemm              cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   onednn            cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
-|   openblas          cpu     fp32                               nhwc                 0  OpenBLAS
-|   igemm             cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32       cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                12  inputs moved to channels last, then the product of 'gemm'
-|   gemm_3xtf32_nchw  cuda    fp32                               nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
-|   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
-|   cublaslt          cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
+|   kernel            device  precisions                             layouts     parameters  what it is
+|   gemm              cpu     fp32, bf16, int8                       nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn            cpu     fp32, bf16, int8                       nhwc, nchw           2  oneDNN
+|   openblas          cpu     fp32                                   nhwc                 0  OpenBLAS
+|   igemm             cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
+|   gemm              cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   mma_sparse        cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
+|   gemm_3xtf32       cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8            nchw                12  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32                                   nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   cublaslt          cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv7x7: 7x7 convolution with a border of three zeros; stride 2 unless given
 |   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
@@ -57,15 +58,16 @@ $ nntune layers
 | fc: fully connected: a matrix product, for a small batch a matrix times a vector
 |   shapes: 1024x1024 (default), 2048x1000, 4096x4096, vgg-6, vgg-8, mobile and 5 more; any other as CxK or by keys c,k
 |
-|   kernel       device  precisions                         layouts     parameters  what it is
-|   gemm         cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
-|   openblas     cpu     fp32                               nhwc                 0  OpenBLAS
-|   gemv         cuda    fp32, tf32, fp16, bf16, int8       nhwc                 4  dot products of a few examples with every weight, at the speed of memory
-|   igemm        cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
+|   kernel       device  precisions                             layouts     parameters  what it is
+|   gemm         cpu     fp32, bf16, int8                       nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn       cpu     fp32, bf16, int8                       nhwc, nchw           2  oneDNN
+|   openblas     cpu     fp32                                   nhwc                 0  OpenBLAS
+|   gemv         cuda    fp32, tf32, fp16, bf16, int8           nhwc                 4  dot products of a few examples with every weight, at the speed of memory
+|   igemm        cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   mma_sparse   cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
+|   gemm_3xtf32  cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=relu6, silu, gelu or none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act

@@ -22,7 +22,7 @@ $ nntune sweep conv3x3 --device cuda:x
 = 2
 $ nntune sweep conv3x3 --device cpu --precision fp23
 ! nntune: --precision: unknown value 'fp23'
-!   did you mean 'fp32'? Values: fp32, tf32, fp16, bf16, int8, fp8
+!   did you mean 'fp32'? Values: fp32, tf32, fp16, bf16, int8, fp8, fp16_sparse, bf16_sparse, int8_sparse
 = 2
 $ nntune sweep conv3x3 --device cpu --precision fp32,,int8
 ! nntune: --precision: an empty value in 'fp32,,int8'

@@ -233,6 +233,21 @@ NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)
     return got;
 }
 
+static void host_transpose_matrix(host_lane *lane)
+{
+    for (int row = 0; row < 8; row++)
+        for (int column = 0; column < 8; column++)
+            memcpy((char *)&lane[row * 4 + column / 2].out[0] + column % 2 * 2,
+                   (const char *)&lane[column * 4 + row / 2].in + row % 2 * 2, 2);
+}
+
+NT_INLINE unsigned nt_transpose_matrix(unsigned word)
+{
+    host_now->in = word;
+    host_meet_warp(host_transpose_matrix);
+    return host_now->out[0];
+}
+
 NT_INLINE int nt_dot4(int sum, unsigned a, unsigned b)
 {
     for (int e = 0; e < 4; e++)

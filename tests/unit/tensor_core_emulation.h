@@ -17,6 +17,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "sparse_layout.h"
+
 #define NT_HOST_EMULATION 1
 #define NT_ENTRY
 #define NT_INLINE static inline __attribute__((unused))
@@ -52,6 +54,12 @@ typedef struct {
 extern float nt_f16_to_f32(uint16_t bits);
 extern uint16_t nt_f32_to_f16(float x);
 
+#ifdef NT_PRECISION_INT8
+typedef int host_sum;
+#else
+typedef float host_sum;
+#endif
+
 typedef struct host_copy {
     unsigned to;
     const void *from; /* NULL: zeros */
@@ -71,8 +79,9 @@ typedef struct host_lane {
         int group;
     } product[HOST_MAX_PRODUCTS]; /* wgmma under way, oldest first */
     int products, product_group;
-    unsigned in[6]; /* what the lane brings to a warp-wide instruction, and takes away */
+    unsigned in[10]; /* what the lane brings to a warp-wide instruction, and takes away */
     float sum[4];
+    host_sum sparse_sum[4];
     unsigned out[4];
 } host_lane;
 
@@ -320,6 +329,79 @@ NT_INLINE void nt_mma(float sum[4], const unsigned a[4], const unsigned b[2])
     memcpy(host_now->sum, sum, 16);
     host_meet_warp(host_mma);
     memcpy(sum, host_now->sum, 16);
+}
+
+static void host_transpose_matrix(host_lane *lane)
+{
+    for (int row = 0; row < 8; row++)
+        for (int column = 0; column < 8; column++)
+            memcpy((char *)&lane[row * 4 + column / 2].out[0] + column % 2 * 2,
+                   (const char *)&lane[column * 4 + row / 2].in[0] + row % 2 * 2, 2);
+}
+
+NT_INLINE unsigned nt_transpose_matrix(unsigned word)
+{
+    host_now->in[0] = word;
+    host_meet_warp(host_transpose_matrix);
+    return host_now->out[0];
+}
+
+NT_INLINE unsigned nt_load_word(unsigned address)
+{
+    unsigned word = 0;
+    host_check(address % 4 == 0 && (int)address + 4 <= host_shared_used, "shared address %u of %d", address,
+               host_shared_used);
+    if (!host_error[0])
+        memcpy(&word, nt_host_shared + address, 4);
+    return word;
+}
+
+#ifdef NT_PRECISION_INT8
+enum { HOST_SPARSE_ELEM = 1 };
+#else
+enum { HOST_SPARSE_ELEM = 2 };
+#endif
+
+/* Element e of a fragment row as in host_operand, of 8 or 16 bits. */
+static host_sum host_sparse_operand(const host_lane *quad, int first, int next, int e)
+{
+#ifdef NT_PRECISION_INT8
+    unsigned bits = quad[e / 4 % 4].in[first + e / 16 * next];
+    return (signed char)(bits >> (e % 4 * 8));
+#else
+    return host_operand(quad, first, next, e);
+#endif
+}
+
+/* PTX ISA, sparse m16n8k32 (16 bits) and m16n8k64 (8 bits): fragments of a are those of its stored elements, b is as in
+ * two steps of the dense product. in: a 0 to 3, b 4 to 7, metadata 8, selector 9. */
+static void host_mma_sparse(host_lane *lane)
+{
+    enum { DEPTH = 64 / HOST_SPARSE_ELEM };
+    int selector = (int)lane->in[9];
+    for (int row = 0; row < 16; row++)
+        for (int stored = 0; stored < DEPTH / 2; stored++) {
+            sparse_place place = sparse_place_of(HOST_SPARSE_ELEM, selector, row, stored / 2 * 4);
+            unsigned chunk = lane[place.lane].in[8] >> place.bit & 15u;
+            host_sum a = host_sparse_operand(lane + row % 8 * 4, row / 8, 2, stored);
+            host_check((chunk & 3u) < chunk >> 2 || a == 0, "indices of a chunk do not ascend");
+            int k = stored / 2 * 4 + (int)(stored % 2 ? chunk >> 2 : chunk & 3u);
+            for (int column = 0; column < 8; column++)
+                lane[row % 8 * 4 + column / 2].sparse_sum[row / 8 * 2 + column % 2] +=
+                    a * host_sparse_operand(lane + column * 4, 4, 1, k);
+        }
+}
+
+NT_INLINE void nt_mma_sparse(host_sum sum[4], const unsigned a[4], const unsigned b[4], unsigned metadata, int selector)
+{
+    host_check(selector == 0 || HOST_SPARSE_ELEM == 2, "8-bit elements have selector 0");
+    memcpy(host_now->in, a, 16);
+    memcpy(host_now->in + 4, b, 16);
+    host_now->in[8] = metadata;
+    host_now->in[9] = (unsigned)selector;
+    memcpy(host_now->sparse_sum, sum, 16);
+    host_meet_warp(host_mma_sparse);
+    memcpy(sum, host_now->sparse_sum, 16);
 }
 
 NT_INLINE unsigned nt_exchange(unsigned value, int lane_mask)

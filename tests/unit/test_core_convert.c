@@ -169,12 +169,22 @@ static void arrays_pack_every_type(void **state)
     }
 }
 
+static void pruning_keeps_the_two_largest_of_four(void **state)
+{
+    (void)state;
+    /* Two rows of 10: ties go to the earlier, groups begin anew with each row, the last group of a row is short. */
+    float x[20] = {1, -3, 2, 0.5f, 1, 1, -1, 1, 5, 6, 0, 0, -4, 0, 7, 8, 9, 9, -2, 0};
+    const float kept[20] = {0, -3, 2, 0, 1, 1, 0, 0, 5, 6, 0, 0, -4, 0, 0, 0, 9, 9, -2, 0};
+    nt_prune(x, 20, 10);
+    assert_memory_equal(x, kept, sizeof x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_survives),       cmocka_unit_test(rounding_takes_the_nearest_and_ties_to_even),
         cmocka_unit_test(borders_follow_the_standard), cmocka_unit_test(arrays_pack_with_scales_per_channel),
-        cmocka_unit_test(arrays_pack_every_type),
+        cmocka_unit_test(arrays_pack_every_type),      cmocka_unit_test(pruning_keeps_the_two_largest_of_four),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,13 @@ static void output_units_are_those_of_the_types(void **state)
     assert_int_equal(nt_precisions[NT_INT8].out, NT_I32);
     assert_int_equal(nt_precisions[NT_FP8].in, NT_F8E4M3);
     assert_int_equal(nt_precision_find("fp33"), -1);
+    for (int i = 0; i < NT_PRECISION_COUNT; i++) { /* a sparse row differs from its dense one in pruning alone */
+        const nt_precision_row *row = &nt_precisions[i], *dense = &nt_precisions[row->dense];
+        assert_true(dense->dense == row->dense && dense->in == row->in && dense->weight == row->weight);
+        assert_true(dense->out == row->out && dense->accumulate == row->accumulate);
+        assert_true(dense->unit_accumulate == row->unit_accumulate && dense->unit_out == row->unit_out);
+        assert_int_equal(nt_precision_is_pruned((nt_precision)i), strstr(row->name, "_sparse") != NULL);
+    }
 }
 
 static void every_name_is_found_again(void **state)

@@ -11,7 +11,7 @@
 #include "device/cuda_peaks.h"
 #include "device/nvml.h"
 
-/* A published dense figure and the boost clock it is stated at. */
+/* A published figure and the boost clock it is stated at. */
 static const struct {
     const char *board;
     int64_t compute_capability, sms;
@@ -26,6 +26,8 @@ static const struct {
     {"NVIDIA A100-SXM4-80GB", 80, 108, 1410, NT_TF32, 156},
     {"NVIDIA A100-SXM4-80GB", 80, 108, 1410, NT_BF16, 312},
     {"NVIDIA A100-SXM4-80GB", 80, 108, 1410, NT_INT8, 624},
+    {"NVIDIA A100-SXM4-80GB", 80, 108, 1410, NT_FP16_SPARSE, 624},
+    {"NVIDIA A100-SXM4-80GB", 80, 108, 1410, NT_INT8_SPARSE, 1248},
     {"NVIDIA A40", 86, 84, 1740, NT_FP16, 149.7},
     {"NVIDIA GeForce RTX 3090", 86, 82, 1695, NT_FP16, 71},
     {"NVIDIA GeForce RTX 3090", 86, 82, 1695, NT_FP32, 35.6},
@@ -34,6 +36,7 @@ static const struct {
     {"NVIDIA H100 80GB HBM3", 90, 132, 1830, NT_BF16, 989.4},
     {"NVIDIA H100 80GB HBM3", 90, 132, 1830, NT_FP8, 1978.9},
     {"NVIDIA H100 80GB HBM3", 90, 132, 1830, NT_TF32, 494.7},
+    {"NVIDIA H100 80GB HBM3", 90, 132, 1830, NT_BF16_SPARSE, 1978.9},
     {"NVIDIA GeForce RTX 5090", 120, 170, 2407, NT_FP16, 209.5},
     {"NVIDIA GeForce RTX 5090", 120, 170, 2407, NT_INT8, 838},
 };
@@ -60,6 +63,7 @@ static void what_a_chip_lacks_is_unknown(void **state)
     (void)state;
     assert_true(isnan(nt_cuda_flop_per_cycle(75, NT_BF16, "Tesla T4")));
     assert_true(isnan(nt_cuda_flop_per_cycle(80, NT_FP8, "NVIDIA A100")));
+    assert_true(isnan(nt_cuda_flop_per_cycle(75, NT_FP16_SPARSE, "Tesla T4"))); /* its tensor cores skip nothing */
     assert_true(isnan(nt_cuda_flop_per_cycle(61, NT_FP32, "an older one")));
     nt_device_info info = {
         .compute_capability = 61, .sm_count = 20, .sm_clock_max_mhz = 1700, .mem_clock_max_mhz = 5005};

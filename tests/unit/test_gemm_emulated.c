@@ -24,7 +24,7 @@
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift, nt_kernel_fc_cuda_gemv;
-extern const nt_kernel nt_kernel_fc_cuda_igemm;
+extern const nt_kernel nt_kernel_fc_cuda_igemm, nt_kernel_fc_cuda_sparse;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -73,6 +73,10 @@ static const example examples[] = {
     {"fc", "tile_m=32 tile_n=64 tile_k=32 warps_m=1", NT_BF16, 45, 136, 70, 1, 1, 1, false},
     {"fc", "tile_m=32 tile_n=32 tile_k=16 warps_m=2 warps_n=1 split_k=2", NT_TF32, 17, 133, 33, 1, 1, 1, false},
     {"conv1x1", "tile_m=64 tile_n=64 tile_k=32 warps_m=2", NT_FP16, 2, 64, 72, 7, 9, 1, false},
+    {"fc", "tile_m=64 tile_n=32 warps_m=2 warps_n=1", NT_FP16_SPARSE, 37, 136, 72, 1, 1, 1, false},
+    {"fc", "tile_m=128 tile_n=16 warps_m=4 warps_n=2 stages=4", NT_BF16_SPARSE, 21, 312, 330, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=64 warps_m=2 warps_n=4 stages=2", NT_INT8_SPARSE, 70, 528, 130, 1, 1, 1, false},
+    {"conv1x1", "tile_m=64 tile_n=32 warps_m=1 warps_n=2", NT_FP16_SPARSE, 2, 72, 33, 5, 7, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2,
      false},
@@ -94,6 +98,8 @@ static bool is_batch_norm(const example *e)
 /* Layers without batch norm have the same functions in their rows, which go by the problem. */
 static const nt_kernel *kernel_of(const example *e)
 {
+    if (nt_precision_is_pruned(e->precision))
+        return &nt_kernel_fc_cuda_sparse;
     if (strstr(e->params, "warps_m=") != NULL)
         return &nt_kernel_fc_cuda_igemm;
     if (strstr(e->params, "warps=") != NULL)
@@ -150,10 +156,10 @@ static nt_device_info device_of(void)
 typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], const uint32_t grid[3],
                                     uint32_t cluster, uint32_t threads, uint32_t shared_bytes, bool eager);
 
-/* That one runs by the emulation of mma.sync, which is of its own. */
+/* Those run by the emulation of mma.sync, which is of its own. */
 static bool is_igemm(const nt_kernel *kernel)
 {
-    return strcmp(kernel->name, "igemm") == 0;
+    return strcmp(kernel->name, "igemm") == 0 || strcmp(kernel->name, "mma_sparse") == 0;
 }
 
 typedef const char *(*igemm_function)(void *entry, const uint64_t args[12], const uint32_t grid[3], uint32_t threads,
@@ -195,7 +201,7 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
 /* ---- tensors --------------------------------------------------------------------------------------------------- */
 
 typedef struct tensors {
-    size_t in_bytes, weight_bytes, out_count;
+    size_t in_bytes, weight_bytes, packed_bytes, out_count;
     nt_dtype out_type;
     float *want;
     void *in_bits, *weight_bits, *packed, *workspace;
@@ -257,12 +263,16 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
     size_t in_count = (size_t)(p.images * p.height * p.width * p.channels);
     size_t weight_count = (size_t)(p.filters * p.taps * p.channels) + (p.batch_norm ? 4 * (size_t)p.filters : 0);
     float *in = small_numbers(&random, in_count), *weight = small_numbers(&random, weight_count);
+    float *kept = test_malloc(weight_count * sizeof *kept); /* what the product is of */
+    memcpy(kept, weight, weight_count * sizeof *kept);
+    if (nt_precision_is_pruned(e->precision)) /* packing prunes what is not pruned yet, by the same rule */
+        nt_prune(kept, weight_count, (size_t)(p.taps * p.channels));
     t->out_count = (size_t)(p.pixels * p.filters);
     t->out_type = row->out;
     t->want = test_malloc(t->out_count * sizeof *t->want);
     for (size_t i = 0; i < t->out_count; i++) {
         int64_t filter = (int64_t)i % p.filters;
-        t->want[i] = one_output(&p, in, weight, (int64_t)i / p.filters, filter);
+        t->want[i] = one_output(&p, in, kept, (int64_t)i / p.filters, filter);
         if (p.batch_norm)
             t->want[i] = fmaxf(0, t->want[i] * scale_of(filter) + offset_of(filter));
     }
@@ -278,6 +288,7 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
     t->workspace = aligned_alloc(256, ((in_count + 4 * t->out_count) * 4 / 256 + 1) * 256);
     t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
+    t->packed_bytes = packed_bytes;
     t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
     t->out = aligned_alloc(256, (t->out_count * 4 / 256 + 1) * 256 + 2 * GUARD);
     t->in_bytes = in_count * nt_dtype_bytes(row->in);
@@ -285,6 +296,7 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
     nt_pack(row->in, in, in_count, NULL, 1, 1, t->in_bits);
     nt_pack(row->weight, weight, weight_count, NULL, 1, 1, t->weight_bits);
     test_free(in);
+    test_free(kept);
     test_free(weight);
 }
 
@@ -373,9 +385,10 @@ static void run_stage(void *object, const example *e, const nt_stage *stage, con
         allow_function allow;
         memcpy(&igemm, &run, sizeof igemm);
         *(void **)&allow = dlsym(object, "nt_host_allow");
-        if (!eager && stage->map_count == 0 && strcmp(stage->entry, "nt_conv3x3_igemm") == 0) { /* once is enough */
+        if (!eager) { /* once is enough */
             allow(t->in_bits, t->in_bytes);
-            allow(t->weight_bits, t->weight_bytes);
+            allow(t->packed_bytes > 0 ? t->packed : t->weight_bits,
+                  t->packed_bytes > 0 ? t->packed_bytes : t->weight_bytes);
         }
         wrong = igemm(entry, args, stage->grid, stage->block[0], stage->smem_dynamic_bytes, eager);
     } else

@@ -33,6 +33,8 @@ static const struct {
     {"fc", "gemm", "c=4096,k=4096"},
     {"fc", "gemm_3xtf32", "c=1024,k=1024"},
     {"fc", "gemv", "c=4096,k=4096"},
+    {"fc", "mma_sparse", "c=4096,k=4096"},
+    {"conv1x1", "mma_sparse", "c=256,k=64,h=56,w=56"},
     {"conv_bn_relu", "gemm", "c=256,k=256,h=14,w=14"},
     {"conv_bn_relu", "shift", "c=64,k=64,h=56,w=56"},
 };

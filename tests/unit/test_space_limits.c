@@ -56,7 +56,7 @@ static void test_elem_bytes_follow_the_precision(void **state)
     (void)state;
     nt_kernel kernel = kernel_of(tile_params, COUNT(tile_params), NULL, 0);
     nt_device_info device = gpu();
-    static const int64_t bytes[NT_PRECISION_COUNT] = {4, 4, 2, 2, 1, 1};
+    static const int64_t bytes[NT_PRECISION_COUNT] = {4, 4, 2, 2, 1, 1, 2, 2, 1};
     for (int p = 0; p < NT_PRECISION_COUNT; p++) {
         nt_problem problem = problem_of(64, (nt_precision)p);
         char where[32];
