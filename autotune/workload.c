@@ -142,9 +142,10 @@ static nt_status load_reference(nt_workload *w, nt_error *err)
     const nt_device_info *info = w->ops->info(w->device);
     if (info->kind != NT_DEVICE_CUDA)
         return NT_OK;
+    char *source = nt_layer_reference_source(w->layer);
     nt_compile_request request = {.kind = info->kind,
                                   .name = "reference",
-                                  .source = w->layer->reference_cuda_source,
+                                  .source = source,
                                   .options = "",
                                   .arch = info->arch,
                                   .compiler = info->compiler,
@@ -154,6 +155,7 @@ static nt_status load_reference(nt_workload *w, nt_error *err)
     nt_status status = nt_compile_lookup(&request, &artefact, err);
     if (status == NT_NOT_FOUND)
         status = nt_compile(&request, &artefact, err);
+    free(source);
     return status == NT_OK ? w->ops->module_load(w->device, artefact.path, &w->reference, err) : status;
 }
 
@@ -259,17 +261,32 @@ static nt_check_set check_set(const nt_workload *w, const nt_input_set *set, nt_
                           .scale = set->scale};
 }
 
+/* The row's, or that of the algorithm which a vendor's library says it uses. */
+static nt_status bound_of(nt_workload *w, const nt_kernel *kernel, const nt_plan *plan, nt_bound *out, nt_error *err)
+{
+    int out_tile = 0;
+    *out = kernel->bound;
+    if (kernel->vendor == NT_VENDOR_NONE || w->ops->vendor_tile == NULL)
+        return NT_OK;
+    nt_status status = w->ops->vendor_tile(w->device, plan, &out_tile, err);
+    if (status == NT_OK && out_tile > 0)
+        *out = nt_bound_of_tile(out_tile);
+    return status;
+}
+
 static nt_status verify_sets(nt_workload *w, nt_input_set *sets, int count, const nt_kernel *kernel, nt_module *module,
                              const nt_plan *plan, nt_verdict *out, nt_error *err)
 {
     const nt_precision_row *row = row_of(&w->problem);
     nt_check_set check[NT_CHECK_SETS];
-    for (int i = 0; i < count; i++) {
-        nt_status status = nt__inputs_bound(w, &sets[i], kernel->bound, err);
-        if (status != NT_OK)
-            return status;
-        check[i] = check_set(w, &sets[i], kernel->bound);
+    nt_bound bound;
+    nt_status status = bound_of(w, kernel, plan, &bound, err);
+    for (int i = 0; i < count && status == NT_OK; i++) {
+        status = nt__inputs_bound(w, &sets[i], bound, err);
+        check[i] = check_set(w, &sets[i], bound);
     }
+    if (status != NT_OK)
+        return status;
     bool exact = row->out == NT_I32;
     nt_verify_request request = {.ops = w->ops,
                                  .device = w->device,
@@ -284,7 +301,7 @@ static nt_status verify_sets(nt_workload *w, nt_input_set *sets, int count, cons
                                  .channels = (size_t)w->extents.out_channels,
                                  .channel_stride = (size_t)w->extents.out_channel_stride,
                                  .out_type = row->out,
-                                 .gamma = exact ? 0 : nt_kernel_gamma(kernel, &w->problem),
+                                 .gamma = exact ? 0 : nt_kernel_gamma_of(kernel, &w->problem, bound),
                                  .unit_out = exact ? 0 : row->unit_out,
                                  /* half the spacing of fp16 subnormals: relative rounding says nothing there */
                                  .tiny = row->out == NT_F16 ? 0x1p-25 : 0};

@@ -98,7 +98,7 @@ static void print_rules(nt_table *table, const nt_unit_result *unit)
 static bool multiplies_less(const nt_sweep_result *result, const nt_unit_result *unit)
 {
     const nt_kernel *kernel = nt_kernel_find(unit->problem.layer, result->run.device.kind, unit->best.kernel);
-    return kernel != NULL && kernel->bound == NT_BOUND_WINOGRAD_F2;
+    return kernel != NULL && kernel->bound != NT_BOUND_DIRECT;
 }
 
 static bool is_above_roof(const nt_sweep_result *result, const nt_unit_result *unit)
@@ -117,8 +117,7 @@ static void print_roof_note(const nt_sweep_result *result)
         }
     if (fewer)
         puts("* rate and roof count the multiplications of the direct algorithm; Winograd's F(2x2,3x3) needs 2.25 "
-             "times fewer, "
-             "so it can pass 100 %");
+             "times fewer, F(4x4,3x3) 4 times, so they can pass 100 %");
     if (other)
         puts("* above the roof: the peaks were measured at another moment (nntune devices shows them)");
 }

@@ -227,7 +227,7 @@ static nt_status make(const nt_vendor_conv *conv, int64_t algorithm, nt_cuda_cal
         return nt_fail(err, NT_LAUNCH_FAILED, "%s", refused);
     cublasStatus_t code = library.context == NULL ? library.f.Create(&library.context) : CUBLAS_STATUS_SUCCESS;
     gemm *g = nt_alloc_zero(1, sizeof *g);
-    g->call = (nt_cuda_call){run, free_call};
+    g->call = (nt_cuda_call){run, free_call, 0};
     if (code == CUBLAS_STATUS_SUCCESS)
         code = describe(g, conv, fp8 && algorithm % 2 == 1);
     if (code == CUBLAS_STATUS_SUCCESS)

@@ -88,6 +88,11 @@ void nt_cuda_native(const nt_device *device, CUdevice *handle, CUcontext *contex
     *context = device->context;
 }
 
+static nt_status vendor_tile(nt_device *device, const nt_plan *plan, int *out_tile, nt_error *err)
+{
+    return nt_cuda_calls_tile(&device->calls, plan, out_tile, err);
+}
+
 const nt_device_ops nt_device_cuda_ops = {
     .name = "cuda",
     .kind = NT_DEVICE_CUDA,
@@ -114,6 +119,7 @@ const nt_device_ops nt_device_cuda_ops = {
     .conditions_begin = nt_cuda_conditions_begin,
     .conditions_end = nt_cuda_conditions_end,
     .launch = nt_cuda_launch,
+    .vendor_tile = vendor_tile,
 };
 
 #else /* no cuda.h at build time: nothing can be opened, so the functions that need an open device are left out */

@@ -84,6 +84,22 @@ nt_status nt_cuda_call_get(nt_cuda_calls *calls, const nt_stage *stage, nt_cuda_
     return NT_OK;
 }
 
+nt_status nt_cuda_calls_tile(nt_cuda_calls *calls, const nt_plan *plan, int *out_tile, nt_error *err)
+{
+    *out_tile = 0;
+    for (int i = 0; i < plan->stage_count; i++) {
+        nt_cuda_call *call = NULL;
+        bool fresh = false;
+        if (plan->stage[i].kind != NT_STAGE_VENDOR)
+            continue;
+        nt_status status = nt_cuda_call_get(calls, &plan->stage[i], &call, &fresh, err);
+        if (status != NT_OK)
+            return status;
+        *out_tile = call->out_tile > *out_tile ? call->out_tile : *out_tile;
+    }
+    return NT_OK;
+}
+
 void nt_cuda_calls_free(nt_cuda_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++)

@@ -23,6 +23,7 @@ struct nt_cuda_call {
     /* 0, or the library's own code. */
     int (*run)(nt_cuda_call *call, const nt_binding *binding, CUstream stream);
     void (*free)(nt_cuda_call *call);
+    int out_tile; /* outputs along the side of a tile of Winograd's algorithm; 0: the library uses no such transforms */
 };
 
 /* What a library is to the device. */
@@ -55,6 +56,8 @@ typedef struct nt_cuda_calls {
 /* The call of a stage, made when it is asked for first (*fresh). Owned by `calls`. */
 nt_status nt_cuda_call_get(nt_cuda_calls *calls, const nt_stage *stage, nt_cuda_call **out, bool *fresh, nt_error *err);
 void nt_cuda_calls_free(nt_cuda_calls *calls);
+/* nt_device_ops.vendor_tile of the calls that a plan makes: the largest. */
+nt_status nt_cuda_calls_tile(nt_cuda_calls *calls, const nt_plan *plan, int *out_tile, nt_error *err);
 
 #endif
 #endif

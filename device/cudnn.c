@@ -22,11 +22,12 @@
 enum { LIST_LENGTH = 32, ALIGNMENT_BYTES = 16, DIMS = 4, MOST_MADE = 96 };
 enum { UID_IN = 1, UID_WEIGHT, UID_OUT, TENSORS = 3 };
 
-#define FUNCTIONS(X)                                                                                     \
-    X(GetVersion)                                                                                        \
-    X(GetErrorString)                                                                                    \
-    X(Create) X(SetStream) X(BackendCreateDescriptor) X(BackendDestroyDescriptor) X(BackendSetAttribute) \
-        X(BackendGetAttribute) X(BackendFinalize) X(BackendExecute)
+#define FUNCTIONS(X)                                                                                                  \
+    X(GetVersion)                                                                                                     \
+    X(GetErrorString)                                                                                                 \
+    X(Create)                                                                                                         \
+    X(SetStream) X(BackendCreateDescriptor) X(BackendDestroyDescriptor) X(BackendSetAttribute) X(BackendGetAttribute) \
+        X(BackendFinalize) X(BackendExecute)
 
 /* The functions' types are the header's, so a prototype that changed does not compile. */
 typedef struct functions {
@@ -249,12 +250,13 @@ static cudnnBackendDescriptor_t chosen(convolution *c, cudnnBackendDescriptor_t 
                     : plain_engine(c, of, algorithm - 3 * LIST_LENGTH, count);
 }
 
-/* Whether the engine of a configuration is noted to round operands below f32. */
-static bool rounds_operands(convolution *c, cudnnBackendDescriptor_t config)
+/* What the library notes of a configuration's engine, a bit each. */
+static unsigned notes_of(convolution *c, cudnnBackendDescriptor_t config)
 {
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     cudnnBackendDescriptor_t engine = create(c, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     int64_t count = 0;
+    unsigned bits = 0;
     if (c->code == CUDNN_STATUS_SUCCESS)
         c->code = library.f.BackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                                                 &count, &engine);
@@ -262,9 +264,21 @@ static bool rounds_operands(convolution *c, cudnnBackendDescriptor_t config)
         c->code = library.f.BackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                                                 CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes);
     for (int64_t i = 0; c->code == CUDNN_STATUS_SUCCESS && i < count; i++)
-        if (notes[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE || notes[i] == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)
-            return true;
-    return false;
+        bits |= 1u << notes[i];
+    return bits;
+}
+
+#define NOTED(bits, note) (((bits) >> CUDNN_NUMERICAL_NOTE_##note & 1u) != 0)
+
+/* Outputs along the side of Winograd's tile: the library names the tile of inputs, 2 more for 3x3 taps. Where it does
+ * not, it may be the larger. -1: a tile that no error bound is known for. */
+static int out_tile_of(unsigned notes)
+{
+    if (NOTED(notes, WINOGRAD_TILE_13x13))
+        return -1;
+    if (NOTED(notes, WINOGRAD_TILE_4x4))
+        return 2;
+    return NOTED(notes, WINOGRAD_TILE_6x6) || NOTED(notes, WINOGRAD) ? 4 : 0;
 }
 
 static int64_t make_plan(convolution *c, cudnnBackendDescriptor_t config)
@@ -335,8 +349,13 @@ static nt_status judge(convolution *c, const nt_vendor_conv *p, int64_t algorith
         return nt_fail(err, NT_LAUNCH_FAILED, "algorithm %lld: cuDNN's list for this problem has %lld from %lld on",
                        (long long)algorithm, (long long)count,
                        (long long)(algorithm / LIST_LENGTH < 3 ? algorithm / LIST_LENGTH : 3) * LIST_LENGTH);
-    if (c->code == CUDNN_STATUS_SUCCESS && p->precision == NT_FP32 && rounds_operands(c, config))
+    unsigned notes = c->code == CUDNN_STATUS_SUCCESS ? notes_of(c, config) : 0;
+    if (p->precision == NT_FP32 && (NOTED(notes, TENSOR_CORE) || NOTED(notes, DOWN_CONVERT_INPUTS)))
         return nt_fail(err, NT_LAUNCH_FAILED, "algorithm %lld rounds operands to fewer bits: no fp32 (see tf32)",
+                       (long long)algorithm);
+    c->call.out_tile = out_tile_of(notes);
+    if (c->call.out_tile < 0)
+        return nt_fail(err, NT_LAUNCH_FAILED, "algorithm %lld is Winograd's with tiles of 13x13 inputs: no error bound",
                        (long long)algorithm);
     int64_t workspace_bytes = make_plan(c, config);
     if (c->code != CUDNN_STATUS_SUCCESS)
@@ -354,7 +373,7 @@ static nt_status make(const nt_vendor_conv *conv, int64_t algorithm, nt_cuda_cal
     if (code != CUDNN_STATUS_SUCCESS)
         return nt_fail(err, NT_LAUNCH_FAILED, "cuDNN does not start: %s", explain((int)code));
     convolution *c = nt_alloc_zero(1, sizeof *c);
-    c->call = (nt_cuda_call){run, free_call};
+    c->call = (nt_cuda_call){run, free_call, 0};
     nt_status status = judge(c, conv, algorithm, err);
     if (status == NT_OK)
         *out = &c->call;

@@ -115,6 +115,10 @@ typedef struct nt_device_ops {
      * where the kind has only run(). */
     nt_status (*launch)(nt_device *device, nt_module *module, const nt_plan *plan, const nt_binding *binding,
                         nt_error *err);
+
+    /* Winograd's algorithm in a plan's vendor stage, as the library tells: outputs along the side of a tile, 0 where it
+     * uses no such transforms. NULL where no library tells. */
+    nt_status (*vendor_tile)(nt_device *device, const nt_plan *plan, int *out_tile, nt_error *err);
 } nt_device_ops;
 
 extern const nt_device_ops nt_device_cpu_ops, nt_device_cuda_ops, nt_device_fake_ops;

@@ -10,12 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *nt_kernel_source(const nt_kernel *kernel)
+static char *joined(const char *const *texts, int most)
 {
     nt_str source = {0};
-    for (int i = 0; i < NT_MAX_SOURCES && kernel->source[i] != NULL; i++)
-        nt_str_add(&source, kernel->source[i]);
+    for (int i = 0; i < most && texts[i] != NULL; i++)
+        nt_str_add(&source, texts[i]);
     return source.data ? source.data : nt_strdup("");
+}
+
+char *nt_kernel_source(const nt_kernel *kernel)
+{
+    return joined(kernel->source, NT_MAX_SOURCES);
+}
+
+char *nt_layer_reference_source(const nt_layer *layer)
+{
+    return layer->reference_cuda_source[0] != NULL ? joined(layer->reference_cuda_source, NT_MAX_REFERENCE_SOURCES)
+                                                   : NULL;
 }
 
 void nt_kernel_hash(const nt_kernel *kernel, const nt_device_info *device, char key[NT_KEY_BYTES])
@@ -137,13 +148,24 @@ nt_status nt_kernel_rule_config(const nt_kernel *kernel, const nt_rule *rule, nt
 
 /* ---- error bound --------------------------------------------------------------------------------------------------------- */
 
+/* Relative rounding of an operand that was transformed before it is multiplied. */
+static double unit_transformed(const nt_precision_row *row)
+{
+    return row->in == NT_F16 ? 0x1p-11 : row->in == NT_BFLOAT16 ? 0x1p-8 : row->in == NT_F8E4M3 ? 0x1p-4 : 0;
+}
+
 /* Both operands may be rounded by unit_multiply inside the multiply; then n roundings of u each: n u / (1 - n u). */
-double nt_kernel_gamma(const nt_kernel *kernel, const nt_problem *problem)
+double nt_kernel_gamma_of(const nt_kernel *kernel, const nt_problem *problem, nt_bound bound)
 {
     const nt_precision_row *row = &nt_precisions[problem->precision];
     if (row->accumulate == NT_I32)
         return 0;
     double nu = kernel->additions(problem) * row->unit_accumulate;
-    double operands = (1 + row->unit_multiply) * (1 + row->unit_multiply);
-    return operands * (1 + nu / (1 - nu)) - 1;
+    double operand = 1 + (bound == NT_BOUND_DIRECT ? row->unit_multiply : row->unit_multiply + unit_transformed(row));
+    return operand * operand * (1 + nu / (1 - nu)) - 1;
+}
+
+double nt_kernel_gamma(const nt_kernel *kernel, const nt_problem *problem)
+{
+    return nt_kernel_gamma_of(kernel, problem, kernel->bound);
 }

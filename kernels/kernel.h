@@ -105,4 +105,8 @@ void nt_kernel_default_config(const nt_kernel *kernel, nt_config *out);
 /* gamma of the elementwise bound: accumulation over `additions`, plus the operand rounding of the multiply (tf32). */
 double nt_kernel_gamma(const nt_kernel *kernel, const nt_problem *problem);
 
+/* The same for an algorithm of another bound than the row's, which a vendor's library may choose. Transformed operands
+ * are rounded to the type that is multiplied: with Winograd's bounds 16-bit and 8-bit inputs charge that as well. */
+double nt_kernel_gamma_of(const nt_kernel *kernel, const nt_problem *problem, nt_bound bound);
+
 #endif

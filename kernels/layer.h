@@ -6,9 +6,16 @@
 #include "core/plan.h"
 #include "core/record.h"
 
-/* The rounding-error analysis an algorithm needs. DIRECT: abs = |x| conv |w|. WINOGRAD_F2: the bound runs through the
- * transforms, |A^T| ((|G||g||G^T|) . (|B^T||d||B|)) |A|. */
-typedef enum nt_bound { NT_BOUND_DIRECT, NT_BOUND_WINOGRAD_F2, NT_BOUND_COUNT } nt_bound;
+/* The rounding-error analysis an algorithm needs. DIRECT: abs = |x| conv |w|. WINOGRAD_F2 and _F4: the bound runs
+ * through the transforms of F(2x2, 3x3) and F(4x4, 3x3), |A^T| ((|G||g||G^T|) . (|B^T||d||B|)) |A|;
+ * kernels/conv3x3/conv3x3.h derives it. */
+typedef enum nt_bound { NT_BOUND_DIRECT, NT_BOUND_WINOGRAD_F2, NT_BOUND_WINOGRAD_F4, NT_BOUND_COUNT } nt_bound;
+
+/* The bound of Winograd's algorithm with tiles of that many outputs a side (2 or 4); DIRECT for 0. */
+static inline nt_bound nt_bound_of_tile(int out_tile)
+{
+    return out_tile == 0 ? NT_BOUND_DIRECT : out_tile == 2 ? NT_BOUND_WINOGRAD_F2 : NT_BOUND_WINOGRAD_F4;
+}
 
 typedef struct nt_named_shape {
     const char *name; /* 64x56x56 */
@@ -25,6 +32,8 @@ typedef struct nt_extents {
     double bytes;               /* each tensor moved once, in the problem's precision */
     int64_t buffer_bytes; /* of one slot of a user's kernel, which has buffers of its own; 0: in, weight and out */
 } nt_extents;
+
+enum { NT_MAX_REFERENCE_SOURCES = 4 };
 
 typedef struct nt_layer {
     const char *name;
@@ -49,14 +58,18 @@ typedef struct nt_layer {
     void (*reference)(const nt_problem *problem, nt_bound bound, const float *in, const float *weight, double *out,
                       double *abs, int64_t begin, int64_t end);
 
-    /* The same on a CUDA device: source for NVRTC (f32 inputs, roles IN, WEIGHT -> REF and ABS) and its plan. */
-    const char *reference_cuda_source;
+    /* The same on a CUDA device: source for NVRTC (f32 inputs, roles IN, WEIGHT -> REF and ABS), texts one after
+     * another and NULL after the last, and its plan. */
+    const char *reference_cuda_source[NT_MAX_REFERENCE_SOURCES];
     nt_status (*reference_cuda_plan)(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err);
 } nt_layer;
 
 extern const nt_layer *nt_layers[];
 extern int nt_layer_count;
 const nt_layer *nt_layer_find(const char *name); /* NULL when unknown */
+
+/* Whole text of reference_cuda_source; NULL when there is none. Caller frees. */
+char *nt_layer_reference_source(const nt_layer *layer);
 
 /* A layer made while the program runs, of a user's kernel: found like the others from then on. The row is not copied.
  * False when there is no more room. */

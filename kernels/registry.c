@@ -42,6 +42,8 @@
     X(fc_cpu_onednn) \
     X(fc_cpu_openblas) \
     X(conv3x3_cuda_direct) \
+    X(conv3x3_cuda_winograd) \
+    X(conv3x3_cuda_winograd4) \
     X(conv3x3_cuda_igemm) \
     X(conv3x3_cuda_wgmma) \
     X(conv3x3_cuda_gemm) \

@@ -197,6 +197,6 @@ const nt_layer nt_layer_attention = {
     .extents = extents,
     .reference_rows = reference_rows,
     .reference = reference,
-    .reference_cuda_source = nt_embed_attention_reference_cu,
+    .reference_cuda_source = {nt_embed_attention_reference_cu},
     .reference_cuda_plan = reference_cuda_plan,
 };

@@ -65,7 +65,7 @@ const char *nt_conv_cuda_refuses(const nt_problem *problem);
 /* What layers' rows have in common. */
 #define NT_CONV_LAYER_FUNCTIONS                                                                       \
     .parse_shape = parse_shape, .extents = nt_conv_extents, .reference_rows = nt_conv_reference_rows, \
-    .reference = nt_conv_reference, .reference_cuda_source = nt_embed_conv_reference_cu,              \
+    .reference = nt_conv_reference, .reference_cuda_source = {nt_embed_conv_reference_cu},            \
     .reference_cuda_plan = nt_conv_reference_cuda_plan
 
 /* Rows of shape keys that the layers share. */

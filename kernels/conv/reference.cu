@@ -1,9 +1,9 @@
 /* reference.cu: the convolutions in fp64 on the device: the judge of every other kernel.
  *
  * Inputs are f32 holding the values as rounded in memory, so every product is exact and only sums round, at 2^-53.
- * `ref` gets the result; `abs`, where it is not null, what the error bound multiplies (conv.h), or for Winograd
- * F(2x2, 3x3) |in| conv |weight| carried through the absolute transforms. Plain loops, blocked just enough in registers
- * (4 pixels x 4 channels) that large layers take milliseconds. Sizes and layout are arguments: one compile serves all. */
+ * `ref` gets the result; `abs`, where it is not null, what the error bound multiplies (conv.h). Plain loops, blocked
+ * just enough in registers (4 pixels x 4 channels) that large layers take milliseconds. Sizes and layout are arguments:
+ * one compile serves all. */
 
 #ifndef NT_HOST_EMULATION
 #define NT_ENTRY extern "C" __global__
@@ -191,109 +191,4 @@ NT_ENTRY void conv_reference(const float *__restrict__ in, const float *__restri
     else
         sum_all(&o, &q, in, weight, sum, size);
     store(&o, &q, weight + (long long)k * channels * taps * taps, ref, abs, sum, size);
-}
-
-/* |G| g |G^T| for a filter of magnitudes; |G| has the rows (1 0 0), (1/2 1/2 1/2) twice, (0 0 1). */
-NT_INLINE void transform_weight(const double g[9], double out[16])
-{
-    double rows[12];
-#pragma unroll
-    for (int j = 0; j < 3; j++) {
-        rows[j] = g[j];
-        rows[3 + j] = rows[6 + j] = 0.5 * (g[j] + g[3 + j] + g[6 + j]);
-        rows[9 + j] = g[6 + j];
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const double *v = rows + i * 3;
-        out[i * 4] = v[0];
-        out[i * 4 + 1] = out[i * 4 + 2] = 0.5 * (v[0] + v[1] + v[2]);
-        out[i * 4 + 3] = v[2];
-    }
-}
-
-/* |B^T| d |B| for a tile of magnitudes; |B^T| adds the pairs (0 2), (1 2), (1 2), (1 3). */
-NT_INLINE void transform_input(const double tile[16], double out[16])
-{
-    double rows[16];
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        rows[j] = tile[j] + tile[8 + j];
-        rows[4 + j] = rows[8 + j] = tile[4 + j] + tile[8 + j];
-        rows[12 + j] = tile[4 + j] + tile[12 + j];
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const double *v = rows + i * 4;
-        out[i * 4] = v[0] + v[2];
-        out[i * 4 + 1] = out[i * 4 + 2] = v[1] + v[2];
-        out[i * 4 + 3] = v[1] + v[3];
-    }
-}
-
-/* Adds one channel: the four outputs' products to sum, the transformed magnitudes to m. */
-NT_INLINE void add_channel(const double tile[16], const double g[9], double sum[4], double m[16])
-{
-    double tile_size[16], g_size[9], tile_moved[16], g_moved[16];
-#pragma unroll
-    for (int o = 0; o < 4; o++)
-#pragma unroll
-        for (int t = 0; t < 9; t++)
-            sum[o] += tile[(o / 2 + t / 3) * 4 + o % 2 + t % 3] * g[t];
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        tile_size[i] = magnitude(tile[i]);
-#pragma unroll
-    for (int t = 0; t < 9; t++)
-        g_size[t] = magnitude(g[t]);
-    transform_input(tile_size, tile_moved);
-    transform_weight(g_size, g_moved);
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        m[i] += tile_moved[i] * g_moved[i];
-}
-
-/* A thread does one 2x2 output tile of one channel. |A^T| adds the rows (0 1 2) and (1 2 3). */
-NT_ENTRY void conv_reference_winograd(const float *__restrict__ in, const float *__restrict__ weight,
-                                            double *__restrict__ ref, double *__restrict__ abs, int tiles, int c, int k,
-                                            int h, int w, int nchw)
-{
-    strides d = strides_of(c, k, c, h * w, h * w, 3, nchw);
-    int tile = (int)blockIdx.x * THREADS_Y + (int)(nchw ? threadIdx.x : threadIdx.y);
-    int channel = (int)blockIdx.y * THREADS_X + (int)(nchw ? threadIdx.y : threadIdx.x);
-    int across = (w + 1) / 2, down = (h + 1) / 2, n = tile / (across * down);
-    int y0 = tile / across % down * 2, x0 = tile % across * 2;
-    if (tile >= tiles || channel >= k)
-        return;
-    double sum[4] = {0.0, 0.0, 0.0, 0.0}, m[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++)
-        m[i] = 0.0;
-    for (int j = 0; j < c; j++) {
-        double pixels[16], g[9];
-#pragma unroll
-        for (int i = 0; i < 16; i++) {
-            int y = y0 + i / 4 - 1, x = x0 + i % 4 - 1;
-            long long at = (long long)n * c * h * w + ((long long)y * w + x) * d.in_pixel + j * d.in_channel;
-            pixels[i] = y >= 0 && y < h && x >= 0 && x < w ? (double)in[at] : 0.0;
-        }
-#pragma unroll
-        for (int t = 0; t < 9; t++)
-            g[t] = (double)weight[(long long)channel * c * 9 + t * d.weight_tap + j * d.weight_channel];
-        add_channel(pixels, g, sum, m);
-    }
-#pragma unroll
-    for (int o = 0; o < 4; o++) {
-        int y = y0 + o / 2, x = x0 + o % 2;
-        double size = 0.0;
-#pragma unroll
-        for (int i = 0; i < 9; i++)
-            size += m[(o / 2 + i / 3) * 4 + o % 2 + i % 3];
-        long long to = n * d.out_image + ((long long)y * w + x) * d.out_pixel + channel * d.out_channel;
-        if (y < h && x < w) {
-            ref[to] = sum[o];
-            if (abs)
-                abs[to] = size;
-        }
-    }
 }

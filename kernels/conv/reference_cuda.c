@@ -1,7 +1,7 @@
 /* reference_cuda.c: the launch of reference.cu, and the limits that CUDA kernels of convolutions share. */
 #include "kernels/conv/conv.h"
 
-/* As in reference.cu: 16 x 16 threads; direct outputs are blocked 4 x 4 a thread, Winograd tiles one a thread. */
+/* As in reference.cu: 16 x 16 threads, 4 x 4 outputs each. */
 enum { SIDE = 16, BLOCKED = 4, MAX_GRID_Y = 65535 };
 
 /* Pixel indices are 32 bits and tiles run past the end by less than this. */
@@ -53,30 +53,16 @@ static void direct(const nt_problem *problem, const nt_conv *d, nt_stage *stage)
         nt_stage_arg_i32(stage, sizes[i]);
 }
 
-/* F(2x2, 3x3): stride 1 and a border of one zero. */
-static void winograd(const nt_problem *problem, const nt_conv *d, nt_stage *stage)
-{
-    int64_t tiles = d->n * ((d->h + 1) / 2) * ((d->w + 1) / 2);
-    const int64_t sizes[] = {tiles, d->c, d->k, d->h, d->w, problem->layout == NT_NCHW};
-    nt_stage_kernel(stage, "conv_reference_winograd", blocks_of(tiles, SIDE), blocks_of(d->k, SIDE), 1, SIDE, SIDE, 1);
-    for (nt_role role = NT_ROLE_IN; role <= NT_ROLE_WEIGHT; role++)
-        nt_stage_arg_buffer(stage, role, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_REF, 0);
-    nt_stage_arg_buffer(stage, NT_ROLE_ABS, 0);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        nt_stage_arg_i32(stage, sizes[i]);
-}
-
 nt_status nt_conv_reference_cuda_plan(const nt_problem *problem, nt_bound bound, nt_plan *out, nt_error *err)
 {
     nt_conv d = nt_conv_of(problem);
-    bool is_winograd = bound == NT_BOUND_WINOGRAD_F2 && d.stride == 1; /* with strides there are no transforms */
+    (void)bound; /* none of these has transforms */
     const char *refusal = nt_conv_cuda_refuses(problem);
-    if (refusal == NULL && blocks_of(d.k, is_winograd ? SIDE : SIDE * BLOCKED) > MAX_GRID_Y)
-        refusal = "output channels must be at most 1048560";
+    if (refusal == NULL && blocks_of(d.k, SIDE * BLOCKED) > MAX_GRID_Y)
+        refusal = "output channels must be at most 4194240";
     if (refusal != NULL)
         return nt_fail(err, NT_USAGE, "the reference of this problem cannot be computed on a CUDA device: %s", refusal);
     *out = (nt_plan){.stage_count = 1};
-    (is_winograd ? winograd : direct)(problem, &d, &out->stage[0]);
+    direct(problem, &d, &out->stage[0]);
     return NT_OK;
 }

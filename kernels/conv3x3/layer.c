@@ -2,6 +2,8 @@
 #include "kernels/common/shape.h"
 #include "kernels/conv3x3/conv3x3.h"
 
+extern const char nt_embed_conv3x3_winograd_cuh[], nt_embed_conv3x3_reference_cu[];
+
 /* The 3x3 convolutions of ResNet-50, the first being the default, those of its strides, then what VGG-16 and YOLOv3 add
  * to them. */
 static const nt_named_shape shapes[] = {
@@ -67,6 +69,6 @@ const nt_layer nt_layer_conv3x3 = {
     .extents = nt_conv_extents,
     .reference_rows = nt_conv_reference_rows,
     .reference = nt_conv3x3_reference,
-    .reference_cuda_source = nt_embed_conv_reference_cu,
-    .reference_cuda_plan = nt_conv_reference_cuda_plan,
+    .reference_cuda_source = {nt_embed_conv_reference_cu, nt_embed_conv3x3_winograd_cuh, nt_embed_conv3x3_reference_cu},
+    .reference_cuda_plan = nt_conv3x3_reference_cuda_plan,
 };

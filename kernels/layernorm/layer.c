@@ -82,6 +82,6 @@ const nt_layer nt_layer_layernorm = {
     .extents = extents,
     .reference_rows = nt__rows_reference_rows,
     .reference = reference,
-    .reference_cuda_source = nt_embed_layernorm_reference_cu,
+    .reference_cuda_source = {nt_embed_layernorm_reference_cu},
     .reference_cuda_plan = reference_cuda_plan,
 };

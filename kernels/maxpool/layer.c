@@ -48,6 +48,6 @@ const nt_layer nt_layer_maxpool = {
     .extents = nt__pool_extents,
     .reference_rows = nt__pool_reference_rows,
     .reference = nt__pool_reference,
-    .reference_cuda_source = nt_embed_common_pool_reference_cu,
+    .reference_cuda_source = {nt_embed_common_pool_reference_cu},
     .reference_cuda_plan = nt__pool_reference_cuda_plan,
 };

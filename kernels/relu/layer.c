@@ -57,6 +57,6 @@ const nt_layer nt_layer_relu = {
     .extents = extents,
     .reference_rows = nt__map_reference_rows,
     .reference = reference,
-    .reference_cuda_source = nt_embed_common_map_reference_cu,
+    .reference_cuda_source = {nt_embed_common_map_reference_cu},
     .reference_cuda_plan = reference_cuda_plan,
 };

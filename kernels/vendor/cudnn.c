@@ -1,6 +1,6 @@
 /* cudnn.c: cuDNN's convolutions as rivals, with the library's own algorithms as parameters (device/cudnn.c says which
- * number means which). It may choose Winograd's transforms for 3x3 taps, so its results there are held to Winograd's
- * bound. */
+ * number means which). Where it notes one of Winograd's algorithms, results are held to that one's bound, else to the
+ * direct one (nt_device_ops.vendor_tile). */
 #include "kernels/vendor/cuda.h"
 
 enum { LIST_LENGTH = 32 };
@@ -23,7 +23,7 @@ static nt_status cudnn_plan(const nt_problem *problem, const nt_config *config, 
     return nt__vendor_cuda_plan(problem, NT_VENDOR_CUDNN, list * LIST_LENGTH + index, out);
 }
 
-#define CUDNN(LAYER, BOUND)                                                                                        \
+#define CUDNN(LAYER)                                                                                               \
     const nt_kernel nt_kernel_##LAYER##_cuda_cudnn = {.name = "cudnn",                                             \
                                                       .summary = "cuDNN's convolution, by heuristic or engine",    \
                                                       .layer = #LAYER,                                             \
@@ -33,11 +33,11 @@ static nt_status cudnn_plan(const nt_problem *problem, const nt_config *config, 
                                                       .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                \
                                                       .params = cudnn_params,                                      \
                                                       .param_count = sizeof cudnn_params / sizeof cudnn_params[0], \
-                                                      .bound = (BOUND),                                            \
+                                                      .bound = NT_BOUND_DIRECT,                                    \
                                                       .additions = nt_conv_additions,                              \
                                                       .plan = cudnn_plan}
 
-CUDNN(conv3x3, NT_BOUND_WINOGRAD_F2);
-CUDNN(conv1x1, NT_BOUND_DIRECT);
-CUDNN(conv7x7, NT_BOUND_DIRECT);
-CUDNN(dwconv3x3, NT_BOUND_DIRECT);
+CUDNN(conv3x3);
+CUDNN(conv1x1);
+CUDNN(conv7x7);
+CUDNN(dwconv3x3);

@@ -1,5 +1,5 @@
-/* cuda_emulated.h: compiling a CUDA kernel's text behind cuda_emulation.h and launching a plan's stage on the host, over
- * buffers that end at an unmapped page. For test programs; include it after cmocka.h. */
+/* cuda_emulated.h: compiling a CUDA kernel's text behind cuda_emulation.h and launching a plan's stage on the host,
+ * over buffers that end at an unmapped page. For test programs; include it after cmocka.h. */
 #ifndef CUDA_EMULATED_H
 #define CUDA_EMULATED_H
 
@@ -38,14 +38,16 @@ static void guarded_done(guarded *g)
     munmap(g->map, g->mapped);
 }
 
+/* Stages are known by their place among those it was compiled for. */
 typedef struct program {
     void *handle;
     launch_fn *launch;
+    int *entry;
 } program;
 
-static void print_caller(FILE *file, const nt_stage *stage)
+static void print_call(FILE *file, int number, const nt_stage *stage)
 {
-    fprintf(file, "\nstatic void emu_call(void *const *a) { %s(", stage->entry);
+    fprintf(file, "case %d: %s(", number, stage->entry);
     for (int i = 0; i < stage->arg_count; i++) {
         const char *type = stage->arg[i].kind == NT_ARG_BUFFER ? "void *"
                            : stage->arg[i].kind == NT_ARG_I64  ? "long long"
@@ -53,10 +55,10 @@ static void print_caller(FILE *file, const nt_stage *stage)
                                                                : "int";
         fprintf(file, "%s*(%s *)a[%d]", i > 0 ? ", " : "", type, i);
     }
-    fprintf(file, "); }\n");
+    fprintf(file, "); break;\n");
 }
 
-static program compile(const char *source, const char *options, const nt_stage *stage)
+static program compile_stages(const char *source, const char *options, const nt_stage *const *stages, int count)
 {
     char folder[] = "/tmp/nntune-emulation-XXXXXX", c_file[64], object[64];
     assert_non_null(mkdtemp(folder));
@@ -65,12 +67,17 @@ static program compile(const char *source, const char *options, const nt_stage *
     FILE *file = fopen(c_file, "w");
     assert_non_null(file);
     fprintf(file, "#include \"tests/unit/cuda_emulation.h\"\n%s", source);
-    print_caller(file, stage);
+    fprintf(file, "\nstatic void emu_call(void *const *a) { switch (emu_entry) {\n");
+    for (int i = 0; i < count; i++)
+        print_call(file, i, stages[i]);
+    fprintf(file, "} }\n");
     fclose(file);
     nt_str command = {0};
     const char *cc = getenv("CC");
-    nt_str_addf(&command, "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
-                          "-I. %s -o %s %s -lm", cc != NULL ? cc : "cc", options, object, c_file);
+    nt_str_addf(&command,
+                "%s -std=gnu11 -w -O1 -fPIC -shared -fsanitize=undefined -fsanitize-undefined-trap-on-error "
+                "-I. %s -o %s %s -lm",
+                cc != NULL ? cc : "cc", options, object, c_file);
     if (system(command.data) != 0)
         fail_msg("does not compile: %s", command.data);
     program p = {.handle = dlopen(object, RTLD_NOW | RTLD_LOCAL)};
@@ -78,11 +85,18 @@ static program compile(const char *source, const char *options, const nt_stage *
         fail_msg("%s", dlerror());
     *(void **)&p.launch = dlsym(p.handle, "emu_launch");
     assert_non_null(p.launch);
+    p.entry = dlsym(p.handle, "emu_entry");
+    assert_non_null(p.entry);
     unlink(c_file);
     unlink(object);
     rmdir(folder);
     nt_str_done(&command);
     return p;
+}
+
+static inline program compile(const char *source, const char *options, const nt_stage *stage)
+{
+    return compile_stages(source, options, &stage, 1);
 }
 
 static void launch(const program *p, const nt_stage *stage, void *const role[NT_ROLE_COUNT], int descending)

@@ -3,8 +3,10 @@
  * Each thread of a block is a coroutine that runs until the next barrier. Threads go in ascending or descending order,
  * so that a missing barrier gives a wrong result in one of the two, and a barrier that only some threads reach is
  * reported. Shared memory is exactly as long as launched, poisoned for each block, and followed by an unmapped page.
- * The test appends `emu_call`, which calls the entry with the launch's arguments. */
+ * The test appends `emu_call`, which calls the entry numbered `emu_entry` with the launch's arguments. */
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -12,7 +14,7 @@
 
 #define NT_HOST_EMULATION 1
 #define NT_ENTRY
-#define NT_INLINE static inline
+#define NT_INLINE             static inline
 #define NT_SHARED(type, name) type *name = (type *)emu_shared
 #define __launch_bounds__(...)
 
@@ -39,12 +41,13 @@ typedef struct uint3 {
 /* Stacks lie far apart: memory checkers take a small step of the stack pointer for a call, a large one for a switch. */
 enum { EMU_MAX_THREADS = 1024, EMU_STACK_BYTES = 64 * 1024, EMU_STACK_APART = 4 * 1024 * 1024 };
 
-static uint3 threadIdx, blockIdx, blockDim;
+static uint3 threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char *emu_shared;
 static ucontext_t emu_scheduler, emu_thread[EMU_MAX_THREADS];
 static int emu_done[EMU_MAX_THREADS], emu_current;
 static void *const *emu_arguments;
 
+int emu_entry;
 static void emu_call(void *const *arguments);
 
 /* From the program that loads this: the conversions that the device has instructions for. */
@@ -86,6 +89,32 @@ static inline float nt_shuffle_xor(float value, int mask)
 static inline void nt_warp_barrier(void)
 {
     __syncthreads();
+}
+
+/* Copies that go on behind a thread happen when it waits for them, so that what reads too early finds poison. */
+enum { EMU_MAX_FETCHES = 256 };
+static struct {
+    int count;
+    struct {
+        float *to;
+        const float *from;
+    } copy[EMU_MAX_FETCHES];
+} emu_fetch[EMU_MAX_THREADS];
+
+static inline void nt_fetch_16(float *to, const float *from)
+{
+    int i = emu_fetch[emu_current].count++;
+    if (i >= EMU_MAX_FETCHES || ((uintptr_t)to | (uintptr_t)from) % 16 != 0)
+        __builtin_trap();
+    emu_fetch[emu_current].copy[i].to = to;
+    emu_fetch[emu_current].copy[i].from = from;
+}
+
+static inline void nt_fetch_wait(void)
+{
+    for (int i = 0; i < emu_fetch[emu_current].count; i++)
+        memcpy(emu_fetch[emu_current].copy[i].to, emu_fetch[emu_current].copy[i].from, 16);
+    emu_fetch[emu_current].count = 0;
 }
 
 static inline float nt_exp2(float x)
@@ -154,6 +183,7 @@ int emu_launch(void *const *arguments, const unsigned grid[3], const unsigned bl
     emu_shared = (unsigned char *)shared + (shared_pages - shared_bytes);
     emu_arguments = arguments;
     blockDim = (uint3){block[0], block[1], block[2]};
+    gridDim = (uint3){grid[0], grid[1], grid[2]};
     for (unsigned i = 0; i < grid[0] * grid[1] * grid[2] && whole; i++) {
         blockIdx = (uint3){i % grid[0], i / grid[0] % grid[1], i / grid[0] / grid[1]};
         memset(emu_shared, 0xff, shared_bytes);

@@ -231,7 +231,8 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t of, cudnnBackend
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Heuristic lists have FAKE_CONFIGS entries with engines 10, 11, ..; engine FAKE_TENSOR_ENGINE uses tensor cores. */
+/* Heuristic lists have FAKE_CONFIGS entries with engines 10, 11, ..; engine FAKE_TENSOR_ENGINE uses tensor cores, and
+ * every engine has the notes that are bits of FAKE_NOTES. */
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const of, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t wanted, int64_t *count, void *values)
 {
@@ -247,8 +248,13 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const of, cudnnB
     else if (name == CUDNN_ATTR_ENGINECFG_ENGINE)
         (*(descriptor **)values)->engine = d->engine;
     else if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE) {
-        *count = d->engine == setting("FAKE_TENSOR_ENGINE", -1);
-        ((cudnnBackendNumericalNote_t *)values)[0] = CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+        cudnnBackendNumericalNote_t *notes = values;
+        *count = 0;
+        if (d->engine == setting("FAKE_TENSOR_ENGINE", -1))
+            notes[(*count)++] = CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+        for (int i = 0; i < CUDNN_NUMERICAL_NOTE_TYPE_COUNT && *count < wanted; i++)
+            if (setting("FAKE_NOTES", 0) >> i & 1)
+                notes[(*count)++] = (cudnnBackendNumericalNote_t)i;
     } else if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)
         *(int64_t *)values = setting("FAKE_WORKSPACE", 0);
     return CUDNN_STATUS_SUCCESS;

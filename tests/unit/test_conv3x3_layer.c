@@ -186,26 +186,54 @@ static void plain(const fixture *f, int64_t n, int64_t k, int64_t y, int64_t x, 
             }
 }
 
-/* |A^T| ((|G||g||G^T|) . (|B^T||d||B|)) |A| with the matrices written out. */
-static double plain_winograd(const fixture *f, int64_t n, int64_t k, int64_t y, int64_t x)
+/* Magnitudes of the matrices, written out, of tiles of 2x2 and 4x4 outputs. */
+typedef struct matrices {
+    int tile;
+    double g[6][3], b[6][6], a[4][6];
+} matrices;
+
+static const matrices f2 = {2,
+                            {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}},
+                            {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}},
+                            {{1, 1, 1, 0}, {0, 1, 1, 1}}};
+static const matrices f4 = {
+    4,
+    {{1. / 4, 0, 0},
+     {1. / 6, 1. / 6, 1. / 6},
+     {1. / 6, 1. / 6, 1. / 6},
+     {1. / 24, 1. / 12, 1. / 6},
+     {1. / 24, 1. / 12, 1. / 6},
+     {0, 0, 1}},
+    {{4, 0, 5, 0, 1}, {0, 4, 4, 1, 1}, {0, 4, 4, 1, 1}, {0, 2, 1, 2, 1}, {0, 2, 1, 2, 1}, {0, 4, 0, 5, 0, 1}},
+    {{1, 1, 1, 1, 1, 0}, {0, 1, 1, 2, 2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, 1, 8, 8, 1}}};
+
+/* |A^T| ((|G||g||G^T|) . (|B^T||d||B|)) |A| */
+static double plain_winograd(const fixture *f, const matrices *m, int64_t n, int64_t k, int64_t y, int64_t x)
 {
-    static const double g[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, .5, .5}, {0, 0, 1}};
-    static const double b[4][4] = {{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}};
-    static const double a[2][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}};
+    int places = m->tile + 2;
+    int64_t top = y / m->tile * m->tile - 1, left = x / m->tile * m->tile - 1;
     double total = 0;
     for (int64_t c = 0; c < f->c; c++)
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 4; j++) {
+        for (int i = 0; i < places; i++)
+            for (int j = 0; j < places; j++) {
                 double u = 0, v = 0;
                 for (int p = 0; p < 3; p++)
                     for (int q = 0; q < 3; q++)
-                        u += g[i][p] * fabs(tap(f, k, c, p, q)) * g[j][q];
-                for (int p = 0; p < 4; p++)
-                    for (int q = 0; q < 4; q++)
-                        v += b[i][p] * fabs(input(f, n, c, y / 2 * 2 - 1 + p, x / 2 * 2 - 1 + q)) * b[j][q];
-                total += a[y % 2][i] * u * v * a[x % 2][j];
+                        u += m->g[i][p] * fabs(tap(f, k, c, p, q)) * m->g[j][q];
+                for (int p = 0; p < places; p++)
+                    for (int q = 0; q < places; q++)
+                        v += m->b[i][p] * fabs(input(f, n, c, top + p, left + q)) * m->b[j][q];
+                total += m->a[y % m->tile][i] * u * v * m->a[x % m->tile][j];
             }
     return total;
+}
+
+static double plain_bound(const fixture *f, nt_bound bound, int64_t n, int64_t k, int64_t y, int64_t x)
+{
+    double sum, magnitude;
+    plain(f, n, k, y, x, &sum, &magnitude);
+    return bound == NT_BOUND_DIRECT ? magnitude
+                                    : plain_winograd(f, bound == NT_BOUND_WINOGRAD_F2 ? &f2 : &f4, n, k, y, x);
 }
 
 static int64_t output_at(const fixture *f, int64_t n, int64_t k, int64_t y, int64_t x)
@@ -231,7 +259,7 @@ static void check_reference(const char *shape, int64_t batch, nt_layout layout, 
                     double sum, magnitude;
                     plain(&f, n, k, y, x, &sum, &magnitude);
                     int64_t at = output_at(&f, n, k, y, x);
-                    double want = bound == NT_BOUND_WINOGRAD_F2 ? plain_winograd(&f, n, k, y, x) : magnitude;
+                    double want = plain_bound(&f, bound, n, k, y, x);
                     if (!(fabs(f.out[at] - sum) <= 1e-14 * magnitude) || !(fabs(f.abs[at] - want) <= 1e-14 * want))
                         fail_msg("%s at n=%d k=%d y=%d x=%d: %g, not %g; magnitude %g, not %g", shape, (int)n, (int)k,
                                  (int)y, (int)x, f.out[at], sum, f.abs[at], want);
@@ -263,12 +291,32 @@ static void test_reference_without_magnitude(void **state)
     fixture_done(&f);
 }
 
+/* What the transforms amplify: the figures of conv3x3.h, of an inner tile where every number is 1. */
+static void test_amplification(void **state)
+{
+    (void)state;
+    static const double along_side[4] = {16. / 3, 17. / 3, 8, 16}; /* of F(4x4, 3x3), by the place in the tile */
+    fixture f = fixture_make("c=1,k=1,h=12,w=12", 1, NT_NHWC);
+    for (int i = 0; i < 144; i++)
+        f.in[i] = 1;
+    for (int i = 0; i < 9; i++)
+        f.weight[i] = 1;
+    layer()->reference(&f.problem, NT_BOUND_WINOGRAD_F2, f.in, f.weight, f.out, f.abs, 0, 12);
+    for (int i = 0; i < 4; i++)
+        assert_true(fabs(f.abs[(4 + i / 2) * 12 + 4 + i % 2] - 64) < 1e-9); /* of 9 */
+    layer()->reference(&f.problem, NT_BOUND_WINOGRAD_F4, f.in, f.weight, f.out, f.abs, 0, 12);
+    for (int i = 0; i < 16; i++)
+        assert_true(fabs(f.abs[(4 + i / 4) * 12 + 4 + i % 4] - 9 * along_side[i / 4] * along_side[i % 4]) < 1e-9);
+    fixture_done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_wrong_shapes_are_named),
-        cmocka_unit_test(test_extents),   cmocka_unit_test(test_extents_refuse_what_overflows),
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_reference_without_magnitude),
+        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_wrong_shapes_are_named),
+        cmocka_unit_test(test_extents),       cmocka_unit_test(test_extents_refuse_what_overflows),
+        cmocka_unit_test(test_reference),     cmocka_unit_test(test_reference_without_magnitude),
+        cmocka_unit_test(test_amplification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

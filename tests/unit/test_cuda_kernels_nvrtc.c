@@ -21,7 +21,7 @@
 #include "kernels/kernel.h"
 
 #define GOLDEN "tests/golden/cuda_resources.txt"
-#define HEAD "# kernel precision layout architecture registers spill_bytes smem_static_bytes, compiled by "
+#define HEAD   "# kernel precision layout architecture registers spill_bytes smem_static_bytes, compiled by "
 
 static bool refresh;
 
@@ -68,8 +68,14 @@ static void add_job(report *r, const char *what, const char *source, const char 
 
 static void compile_job(const report *r, const job *j, FILE *out, int index)
 {
-    nt_compile_request request = {.kind = NT_DEVICE_CUDA, .name = "kernel", .source = j->source, .options = j->options,
-                                  .arch = j->arch, .compiler = r->compiler, .features = "", .deadline_s = 60.0};
+    nt_compile_request request = {.kind = NT_DEVICE_CUDA,
+                                  .name = "kernel",
+                                  .source = j->source,
+                                  .options = j->options,
+                                  .arch = j->arch,
+                                  .compiler = r->compiler,
+                                  .features = "",
+                                  .deadline_s = 60.0};
     nt_compiled compiled;
     nt_error err;
     if (nt_compile_nvrtc.compile(&request, &compiled, &err) != NT_OK) {
@@ -196,14 +202,17 @@ static void add_kernels(report *r)
 
 static void add_references(report *r)
 {
-    for (int i = 0; i < nt_layer_count; i++)
-        for (int j = 0; j < CAPABILITIES; j++) {
+    for (int i = 0; i < nt_layer_count; i++) {
+        char *source = nt_layer_reference_source(nt_layers[i]);
+        for (int j = 0; source != NULL && j < CAPABILITIES; j++) {
             char what[96], arch[16];
             snprintf(what, sizeof what, "%s.reference fp64 any", nt_layers[i]->name);
             snprintf(arch, sizeof arch, "sm_%d", capabilities[j]);
-            if (nt_layers[i]->reference_cuda_source != NULL && nt_nvrtc_knows(&r->about, capabilities[j]))
-                add_job(r, what, nt_layers[i]->reference_cuda_source, "", arch);
+            if (nt_nvrtc_knows(&r->about, capabilities[j]))
+                add_job(r, what, source, "", arch);
         }
+        free(source);
+    }
 }
 
 /* ---- the golden file --------------------------------------------------------------------------------------------- */

@@ -265,6 +265,30 @@ static void what_cudnn_refuses(void **state)
     unsetenv("FAKE_TENSOR_ENGINE");
 }
 
+/* Which of Winograd's algorithms it is, where the notes say so: bits of cudnnBackendNumericalNote_t. */
+static void winograd_is_known_by_its_tile(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *notes;
+        int out_tile;
+    } cases[] = {{"0", 0}, {"96", 2}, {"160", 4}, {"32", 4}, {"16", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        nt_cuda_calls calls = {NULL, 0, 0};
+        nt_plan plan = {.stage_count = 2};
+        int out_tile = -1;
+        plan.stage[1] = stage_of(NT_VENDOR_CUDNN, 0, conv3x3(NT_FP32, NT_NHWC));
+        setenv("FAKE_NOTES", cases[i].notes, 1);
+        assert_int_equal(nt_cuda_calls_tile(&calls, &plan, &out_tile, NULL), NT_OK);
+        assert_int_equal(out_tile, cases[i].out_tile);
+        assert_int_equal(calls.count, 1); /* the call that will be run */
+        nt_cuda_calls_free(&calls);
+    }
+    setenv("FAKE_NOTES", "288", 1);
+    refused(stage_of(NT_VENDOR_CUDNN, 0, conv3x3(NT_FP32, NT_NHWC)), "no error bound");
+    unsetenv("FAKE_NOTES");
+}
+
 /* ---- calls that a device keeps ---- */
 
 static void a_call_is_made_once_a_stage(void **state)
@@ -328,6 +352,7 @@ int main(void)
         cmocka_unit_test(a_convolution_is_described_in_both_layouts),
         cmocka_unit_test(engines_can_be_named),
         cmocka_unit_test(what_cudnn_refuses),
+        cmocka_unit_test(winograd_is_known_by_its_tile),
         cmocka_unit_test(a_call_is_made_once_a_stage),
         cmocka_unit_test(a_failed_run_is_explained),
     };

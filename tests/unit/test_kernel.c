@@ -111,6 +111,14 @@ static void test_gamma(void **state)
     problem.precision = NT_TF32;
     double gamma = nt_kernel_gamma(&kernel, &problem), operands = 2 * ldexp(1, -10);
     assert_true(gamma > operands && gamma < operands + 1e-4);
+    /* Only transformed operands are rounded again: of those that are exact otherwise, and of f32 not. */
+    problem.precision = NT_FP16;
+    double direct = nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_DIRECT);
+    double moved = nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_WINOGRAD_F4) - direct;
+    assert_true(direct < 1e-4 && moved > 2 * ldexp(1, -11) && moved < 2.01 * ldexp(1, -11));
+    problem.precision = NT_FP32;
+    assert_true(nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_WINOGRAD_F2) ==
+                nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_DIRECT));
 }
 
 /* ---- the registry -------------------------------------------------------------------------------------------------------- */

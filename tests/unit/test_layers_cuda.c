@@ -120,7 +120,9 @@ static void check_reference(const char *layer, const char *shape, nt_layout layo
     nt_error err;
     if (f.layer->reference_cuda_plan(&f.problem, NT_BOUND_DIRECT, &plan, &err) != NT_OK)
         fail_msg("%s", err.what);
-    program p = compile(f.layer->reference_cuda_source, "", &plan.stage[0]);
+    char *source = nt_layer_reference_source(f.layer);
+    program p = compile(source, "", &plan.stage[0]);
+    free(source);
     buffers b = buffers_new(&f);
     guarded ref = guarded_new((size_t)f.e.out * sizeof(double)), abs = guarded_new((size_t)f.e.out * sizeof(double));
     b.role[NT_ROLE_REF] = ref.data;

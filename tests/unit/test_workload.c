@@ -276,6 +276,42 @@ static void test_bounds_on_demand(void **state)
     nt_workload_close(w);
 }
 
+static int vendors_tile;
+
+static nt_status tell_tile(nt_device *device, const nt_plan *plan, int *out_tile, nt_error *err)
+{
+    (void)device, (void)plan;
+    *out_tile = vendors_tile;
+    return vendors_tile < 0 ? nt_fail(err, NT_LAUNCH_FAILED, "scripted") : NT_OK;
+}
+
+/* A vendor's result is held to the bound of the algorithm that its library says it used. */
+static void test_bound_of_the_algorithm(void **state)
+{
+    (void)state;
+    nt_problem problem = problem_of("c=3,k=5,h=4,w=4", 1, NT_FP32, NT_NHWC);
+    nt_workload *w = open_workload(&problem, 7, NT_HOT);
+    nt_plan plan = {.stage_count = 1};
+    nt_verdict verdict;
+    nt_kernel vendor = *fake_kernel();
+    vendor.vendor = NT_VENDOR_CUDNN;
+    checked.kernel = nothing;
+    checked.ops.vendor_tile = tell_tile;
+    const int tiles[] = {0, 4, 2};
+    for (int i = 0; i < 3; i++) {
+        vendors_tile = tiles[i];
+        assert_int_equal(nt_workload_verify(w, &vendor, NULL, &plan, &verdict, NULL), NT_OK);
+        assert_int_equal(w->set[0].abs[NT_BOUND_WINOGRAD_F4] != 0, i > 0);
+        assert_int_equal(w->set[0].abs[NT_BOUND_WINOGRAD_F2] != 0, i > 1);
+    }
+    vendors_tile = -1;
+    assert_int_equal(nt_workload_verify(w, &vendor, NULL, &plan, &verdict, NULL), NT_LAUNCH_FAILED);
+    vendor.vendor = NT_VENDOR_NONE; /* our own rows say it themselves */
+    assert_int_equal(nt_workload_verify(w, &vendor, NULL, &plan, &verdict, NULL), NT_OK);
+    checked.ops.vendor_tile = NULL;
+    nt_workload_close(w);
+}
+
 /* ---- the ring -------------------------------------------------------------------------------------------------------------- */
 
 static void test_ring_holds_copies(void **state)
@@ -364,7 +400,8 @@ static void test_target(void **state)
     assert_int_equal(nt_workload_target(w, NULL, &plan, &target, NULL), NT_OK);
     for (size_t i = 0; i < target.ring_count; i++) {
         assert_int_equal(target.ring[i].address[NT_ROLE_PACKED], w->ring_packed + i % 2 * plan.packed_bytes);
-        assert_int_equal(((unsigned char *)checked_at(target.ring[i].address[NT_ROLE_PACKED]))[plan.packed_bytes - 1], 0x5c);
+        assert_int_equal(((unsigned char *)checked_at(target.ring[i].address[NT_ROLE_PACKED]))[plan.packed_bytes - 1],
+                         0x5c);
     }
     assert_int_equal(w->ring_packed_capacity, 2 * plan.packed_bytes);
     nt_workload_close(w);
@@ -438,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_sets_differ),
         cmocka_unit_test(test_fresh_set),
         cmocka_unit_test(test_bounds_on_demand),
+        cmocka_unit_test(test_bound_of_the_algorithm),
         cmocka_unit_test(test_ring_holds_copies),
         cmocka_unit_test(test_ring_size),
         cmocka_unit_test(test_target),
