@@ -329,7 +329,7 @@ static void samples_walk_the_ring_without_waiting(void **state)
     size_t start = position;
     assert_int_equal(ops->sample(device, &request, &err), NT_OK);
     assert_int_equal(number("fake_launches") - launched, LAUNCHES * SAMPLES);
-    assert_int_equal(position, (start + LAUNCHES * SAMPLES) % RING);
+    assert_int_equal(position, start + LAUNCHES * SAMPLES); /* it counts on */
     const uint64_t *arg = dlsym(library, "fake_first_arg");
     for (size_t i = 0; i < LAUNCHES * SAMPLES; i++)
         assert_int_equal(arg[(size_t)launched + i], 1000 * ((start + i) % RING) + 16);
