@@ -55,6 +55,8 @@ typedef enum nt_precision {
     NT_PRECISION_COUNT
 } nt_precision;
 
+enum { NT_STEP_PRODUCTS = 32 };
+
 /* A precision is a row: what inputs, weights and outputs are in memory and what accumulates. Vendor and own kernels
  * of a problem use the same row. */
 typedef struct nt_precision_row {
@@ -64,6 +66,8 @@ typedef struct nt_precision_row {
         unit_accumulate; /* rounding unit charged per addition (2^-24 f32 on CUDA cores and CPUs; tensor cores 2^-23) */
     double
         unit_multiply; /* relative error of one operand inside the multiply (tf32: 2^-10, truncation allowed), else 0 */
+    double unit_step;  /* relative rounding of the sum that a tensor core keeps after each step of NT_STEP_PRODUCTS: fp8
+                          2^-13 (compute capability 8.9 and 9.0 keep e8m13), else 0 */
     double unit_out;   /* relative rounding of the stored output (fp16 2^-11, bf16 2^-8), 0 where out = accumulate */
     nt_precision dense; /* the row of the same types whose weights are not pruned; itself where they are not */
 } nt_precision_row;

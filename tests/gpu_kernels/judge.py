@@ -120,12 +120,13 @@ def sweep_odd(layer, kernel, layout, shapes, trials, path, seconds):
 
 def verify(out, seconds, part="0/1", trials="6"):
     """Part I of N: parts may run side by side, each with an OUT and a NNTUNE_LOCK_DIR of its own; no time is judged here.
-    So many TRIALS of each problem."""
+    So many TRIALS of each problem. KERNELS: only these, "conv3x3.shift fc.gemm"."""
     end = time.time() + seconds
     path = os.path.join(out, "verify.db")
     index, count = (int(x) for x in part.split("/"))
+    only = os.environ.get("KERNELS", "").split()
     for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
-        if number % count != index % count:
+        if number % count != index % count or (only and f"{layer}.{kernel['kernel']}" not in only):
             continue
         shapes = odd_shapes(keys, kernel["kernel"])
         done = rows(path, "select count(*) from trials where layer = ? and kernel = ?", layer, kernel["kernel"])

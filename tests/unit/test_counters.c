@@ -511,6 +511,31 @@ static void lost_ranges_leave_no_values(void **state)
     nt_counters_close(counters);
 }
 
+static void metrics_change_under_the_same_session(void **state)
+{
+    static const char *const first[] = {"instructions"}, *const second[] = {"occupancy_pct", "instructions"},
+                      *const wrong[] = {"ocupancy"};
+    (void)state;
+    nt_counters *counters = open_with(first, 1);
+    double value[2];
+    nt_error err;
+    kernel((nt_plan *)make_targets(1)->plan, 100, 5);
+    assert_int_equal(nt_counters_collect(counters, targets, 1, NT_COLD, value, NULL, &err), NT_OK);
+    double instructions = value[0];
+    const nt_metric_plan *plan = nt_counters_plan(counters);
+    assert_int_equal(nt_counters_change(counters, wrong, 1, 0, &err), NT_USAGE);
+    assert_ptr_equal(nt_counters_plan(counters), plan); /* as it was */
+    assert_int_equal(nt_counters_change(counters, second, 2, 0, &err), NT_OK);
+    assert_int_equal(nt_counters_count(counters), 2);
+    assert_int_equal(nt_counters_collect(counters, targets, 1, NT_COLD, value, NULL, &err), NT_OK);
+    assert_true(value[1] == instructions);
+    assert_int_equal(nt_counters_change(counters, first, 1, 0, &err), NT_OK);
+    assert_ptr_equal(nt_counters_plan(counters), plan); /* known */
+    assert_int_equal(nt_counters_collect(counters, targets, 1, NT_COLD, value, NULL, &err), NT_OK);
+    assert_true(value[0] == instructions);
+    nt_counters_close(counters);
+}
+
 static void a_profiler_that_never_ends_is_left(void **state)
 {
     static const char *const metrics[] = {"instructions"};
@@ -610,7 +635,8 @@ int main(void)
         TEST(hot_counts_the_second_of_two_runs),
         TEST(zeroing_may_be_a_range),
         TEST(lost_ranges_leave_no_values),
-        TEST(a_profiler_that_never_ends_is_left),
+        TEST(metrics_change_under_the_same_session),
+        T(a_profiler_that_never_ends_is_left),
         TEST(a_launch_that_fails_is_named_and_counting_ends),
         TEST(a_pass_waits_only_at_its_end),
     };

@@ -119,6 +119,9 @@ static void test_gamma(void **state)
     problem.precision = NT_FP32;
     assert_true(nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_WINOGRAD_F2) ==
                 nt_kernel_gamma_of(&kernel, &problem, NT_BOUND_DIRECT));
+    problem.precision = NT_FP8; /* 200 additions are seven steps */
+    gamma = nt_kernel_gamma(&kernel, &problem);
+    assert_true(fabs(gamma - (1 + sqrt(7)) * ldexp(1, -13)) < 1e-4);
 }
 
 /* ---- the registry -------------------------------------------------------------------------------------------------------- */
