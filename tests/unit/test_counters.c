@@ -636,7 +636,7 @@ int main(void)
         TEST(zeroing_may_be_a_range),
         TEST(lost_ranges_leave_no_values),
         TEST(metrics_change_under_the_same_session),
-        T(a_profiler_that_never_ends_is_left),
+        TEST(a_profiler_that_never_ends_is_left),
         TEST(a_launch_that_fails_is_named_and_counting_ends),
         TEST(a_pass_waits_only_at_its_end),
     };
