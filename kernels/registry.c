@@ -12,6 +12,7 @@
     X(dwconv3x3) \
     X(fc) \
     X(conv_bn_relu) \
+    X(conv1x1_chain3) \
     X(relu) \
     X(residual_add) \
     X(maxpool) \
@@ -33,6 +34,8 @@
     X(conv_bn_relu_cpu_im2col) \
     X(conv_bn_relu_cpu_chain) \
     X(conv_bn_relu_cpu_chain_im2col) \
+    X(conv1x1_chain3_cpu_fused) \
+    X(conv1x1_chain3_cpu_three) \
     X(dwconv3x3_cpu_depthwise) \
     X(conv3x3_cpu_onednn) \
     X(conv1x1_cpu_onednn) \
@@ -80,6 +83,12 @@
     X(conv_bn_relu_cuda_gemm_first) \
     X(conv_bn_relu_cuda_gemm3_first) \
     X(conv_bn_relu_cuda_shift) \
+    X(conv1x1_chain3_cuda_simt) \
+    X(conv1x1_chain3_cuda_simt_three) \
+    X(conv1x1_chain3_cuda_mma) \
+    X(conv1x1_chain3_cuda_mma_cluster) \
+    X(conv1x1_chain3_cuda_mma_three) \
+    X(conv1x1_chain3_cuda_gemm_three) \
     X(conv3x3_fake) \
     X(relu_cpu_map) \
     X(relu_cuda_map) \

@@ -11,15 +11,22 @@ extern const char nt_embed_conv_tile_cpu_c[], nt_embed_conv_pack_cpu_c[];
 /* Every kernel has the parameters vector_bytes, positions and vectors of tile.cpu.c. AVX-512 has 32 registers, also for
  * its 32-byte vectors; everything before has 16. Two multiply-adds a cycle with a latency of four want 8 sums. */
 /* clang-format off */
-#define NT_CPU_VECTOR_CONSTRAINTS                                                                                    \
+#define NT_CPU_TILE_CONSTRAINTS                                                                                      \
     {"vector_bytes == simd_bytes or 2 * vector_bytes == simd_bytes",                                                 \
      "vectors are the processor's widest or half that"},                                                             \
     {"positions * vectors + vectors + (1 if elem_bytes < 4 else 0) <= (32 if simd_bytes >= 64 else 16)",             \
      "the sums, weights and (narrow types) input of a tile fit the vector registers"},                               \
-    {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"},                  \
+    {"positions * vectors >= 8", "fewer than 8 sums leave the multipliers waiting for each other"}
+#define NT_CPU_VECTOR_CONSTRAINTS                                                                                    \
+    NT_CPU_TILE_CONSTRAINTS,                                                                                         \
     {"k_blocks == 1 or (k_blocks - 1) * vectors * vector_bytes < 4 * k",                                             \
      "a work item has no more channels than the layer"}
 /* clang-format on */
+
+/* Of the matrix product (gemm.cpu.c). */
+enum { NT_CPU_GEMM_PARAMS = 8 };
+extern const nt_param nt_cpu_gemm_params[NT_CPU_GEMM_PARAMS];
+extern const char nt_embed_conv_gemm_cpu_c[];
 
 typedef struct nt_cpu_tile {
     int64_t positions; /* output positions */

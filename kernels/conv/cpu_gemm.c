@@ -2,9 +2,7 @@
  * patches are more than the pixels themselves it is called im2col. */
 #include "kernels/conv/cpu.h"
 
-extern const char nt_embed_conv_gemm_cpu_c[];
-
-static const nt_param params[] = {
+const nt_param nt_cpu_gemm_params[NT_CPU_GEMM_PARAMS] = {
     {.name = "vector_bytes", .help = "bytes of a vector", .NT_INTS(16, 32, 64), .dflt = 1},
     {.name = "positions", .help = "pixels of a register tile", .NT_INTS(1, 2, 4, 6, 7, 8, 14, 28), .dflt = 3},
     {.name = "vectors", .help = "vectors of output channels in a register tile", .NT_INTS(1, 2, 3, 4, 8), .dflt = 1},
@@ -60,14 +58,14 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
                       nt_error *err)
 {
     nt_conv d = nt_conv_of(problem);
-    nt_cpu_tile tile = nt_cpu_tile_of(params, config);
-    int64_t pixel_tiles = nt_config_int(params, config, "pixel_tiles");
-    int64_t k_blocks = nt_config_int(params, config, "k_blocks");
+    nt_cpu_tile tile = nt_cpu_tile_of(nt_cpu_gemm_params, config);
+    int64_t pixel_tiles = nt_config_int(nt_cpu_gemm_params, config, "pixel_tiles");
+    int64_t k_blocks = nt_config_int(nt_cpu_gemm_params, config, "k_blocks");
     const int64_t items[3] = {nt_ceil_div(d.n * d.out_h * d.out_w, pixel_tiles * tile.positions),
                               nt_ceil_div(d.k, k_blocks * tile.channels), 1};
     (void)device;
     nt_status status = nt_cpu_convolution(problem, tile, d.c, items, out, err);
-    const int64_t own[] = {pixel_tiles, k_blocks, nt_config_int(params, config, "k_outer"), d.n};
+    const int64_t own[] = {pixel_tiles, k_blocks, nt_config_int(nt_cpu_gemm_params, config, "k_outer"), d.n};
     for (size_t i = 0; status == NT_OK && i < sizeof own / sizeof own[0]; i++)
         nt_stage_arg_i64(&out->stage[0], own[i]);
     return status;
@@ -92,8 +90,8 @@ static nt_status chain_plan(const nt_problem *problem, const nt_config *config, 
         .source = {nt_embed_conv_tile_cpu_c, nt_embed_conv_pack_cpu_c, nt_embed_conv_gemm_cpu_c, __VA_ARGS__},         \
         .precisions = of_precisions,                                                                                   \
         .layouts = NT_BIT(NT_NHWC) | NT_BIT(NT_NCHW),                                                                  \
-        .params = params,                                                                                              \
-        .param_count = sizeof params / sizeof params[0],                                                               \
+        .params = nt_cpu_gemm_params,                                                                                  \
+        .param_count = NT_CPU_GEMM_PARAMS,                                                                             \
         .constraints = of_constraints,                                                                                 \
         .constraint_count = sizeof of_constraints / sizeof of_constraints[0],                                          \
         .rules = of_rules,                                                                                             \

@@ -56,7 +56,7 @@ __attribute__((cold)) void pack_weights(void *const *args, int64_t begin, int64_
                 pack_channel(weight + channel * ALL_TAPS * c, c, c_block, (packed_weight_alias *)(block + lane), &sum);
             if (OFFSET)
                 bias[channel] = -OFFSET * sum;
-            if (EPILOGUE || CHAIN)
+            if (EPILOGUE == 1 || CHAIN)
                 pack_norm(weight + k * ALL_TAPS * c, k, channel, padded, (float *)(bias + padded));
         }
     }

@@ -9,9 +9,11 @@
  *         where the processor has neither. All three are exact.
  *   bf16  a word of weights is 2 channels, and so is a word of input, where the processor multiplies pairs of bf16;
  *         elsewhere a word is one of them as a float. Sums are floats until they are stored.
- * When its sums are whole, a tile may go through batch norm and an activation on its way out (EPILOGUE); with CHAIN
- * that is done by passes of their own (chain.cpu.c). Tensors of either layout are packed into words first. Sources have
- * no headers of vector intrinsics: including them takes longer than compiling the kernel. */
+ * When its sums are whole, a tile may go through batch norm and an activation (EPILOGUE 1) or an activation alone (2) on
+ * its way out; with CHAIN passes of their own do that (chain.cpu.c). Tensors of either layout are packed into words
+ * first.
+ *
+ * Sources have no headers of vector intrinsics: including them takes longer than compiling the kernel. */
 #include <stdint.h>
 #include <string.h>
 
@@ -346,7 +348,13 @@ INLINE vec activate(vec x)
 }
 #endif
 
-#if EPILOGUE
+#if EPILOGUE == 2
+INLINE vec finish(vec sum, const place *to, int v)
+{
+    (void)to, (void)v;
+    return activate(sum);
+}
+#elif EPILOGUE
 INLINE vec finish(vec sum, const place *to, int v)
 {
     const vec_unaligned *scale = (const vec_unaligned *)(to->norm + v * LANES);

@@ -87,6 +87,19 @@ $ nntune layers
 |   gemm_3xtf32_nchw  cuda    fp32              nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
 |   shift             cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
 |
+| conv1x1_chain3: three 1x1 convolutions, each followed by relu
+|   shapes: 256-64-64-256x56 (default), 512-128-128-512x28, 1024-256-256-1024x14, 2048-512-512-2048x7, 64-256-64-256x56, mobile-24-144-24-144x56 and 4 more; any other as CxK1xHxW with k2 = k1, k = c or by keys c,k1,k2,k,h,w
+|
+|   kernel       device  precisions  layouts     parameters  what it is
+|   fused        cpu     fp32, bf16  nhwc, nchw           5  all three for a tile of pixels: what lies between stays in the core's cache
+|   three        cpu     fp32, bf16  nhwc, nchw           8  three launches of the matrix product of conv1x1, by way of memory
+|   simt         cuda    fp32        nhwc, nchw           4  fused, on CUDA cores: what lies between stays in shared memory
+|   simt_three   cuda    fp32        nhwc, nchw           5  three launches on CUDA cores, by way of memory
+|   mma          cuda    fp16, bf16  nhwc, nchw           6  fused, on tensor cores (mma.sync): what lies between stays in shared memory
+|   mma_cluster  cuda    fp16, bf16  nhwc                 7  the same by clusters of blocks that share weights of few pixels
+|   mma_three    cuda    fp16, bf16  nhwc, nchw           7  three launches on tensor cores (mma.sync), by way of memory
+|   gemm_three   cuda    fp16, bf16  nhwc                12  three launches on Hopper's tensor cores (wgmma, TMA), by way of memory
+|
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w
 |
@@ -158,7 +171,7 @@ $ nntune layers --json | cut -c1-120
 | {"type":"layers","schema_version":1,"layers":[{"layer":"conv3x3","summary":"3x3 convolution with a border of one zero, s
 $ nntune layers conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm, attention
+!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, conv1x1_chain3, relu, add, maxpool, avgpool, softmax, layernorm, attention
 = 2
 $ nntune layers | grep -cw -e fake -e fault
 | 0

@@ -18,7 +18,7 @@ $ nntune best --db results.db --device 'NVIDIA H100'
 = 1
 $ nntune best gru --db results.db
 ! nntune: unknown layer 'gru'
-!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm, attention
+!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, conv1x1_chain3, relu, add, maxpool, avgpool, softmax, layernorm, attention
 = 2
 $ nntune runs --db results.db
 | run  state        started           device       problems  trials  ok  failed       time  command

@@ -1,11 +1,11 @@
 # Wrong values of a sweep: each is named together with the right ones; nothing is stored.
 $ nntune sweep conv3x4
 ! nntune: unknown layer 'conv3x4'
-!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm, attention
+!   did you mean 'conv3x3'? Layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, conv1x1_chain3, relu, add, maxpool, avgpool, softmax, layernorm, attention
 = 2
 $ nntune sweep fully-connected
 ! nntune: unknown layer 'fully-connected'
-!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, relu, add, maxpool, avgpool, softmax, layernorm, attention
+!   layers: conv3x3, conv1x1, conv7x7, dwconv3x3, fc, conv_bn_relu, conv1x1_chain3, relu, add, maxpool, avgpool, softmax, layernorm, attention
 = 2
 $ nntune sweep conv3x3 --device cpi
 ! nntune: unknown device 'cpi': use cpu, cuda, or cuda:N for the N-th GPU

@@ -32,6 +32,7 @@ ODD = {
     "plane": "c=16,h=9,w=11,c=64,h=7,w=13,c=3,h=15,w=8,c=129,h=6,w=5",
     "window": "c=16,h=9,w=11,window=2,c=64,h=7,w=13,window=3,stride=2,c=3,h=15,w=8,window=5,stride=1",
     "rows": "rows=7,c=197,rows=3,c=1000,rows=9,c=64,rows=1,c=5",
+    "chain": "c=72,k1=24,k2=40,k=136,h=7,w=9,c=5,k1=33,k2=3,k=17,h=3,w=5,c=128,k1=264,k2=64,k=200,h=6,w=5",
     "heads": "heads=3,tokens=37,d=48,heads=2,tokens=197,d=64,heads=1,tokens=1,d=16",
 }
 CELL_SECONDS = 6  # of one cell and cache mode
@@ -74,6 +75,8 @@ def odd_shapes(keys, kernel):
     """Lists of shapes, the next one for who refuses the one before."""
     if "heads" in keys or "rows" in keys:
         return [ODD["heads" if "heads" in keys else "rows"]]
+    if "k1" in keys:
+        return [ODD["chain"]]
     if "k" in keys:
         kind = "image" if "h" in keys else "matrix"
         return [ODD[kind], EVEN[kind]]

@@ -1,5 +1,6 @@
-/* hopper_emulation.h: runs gemm.cu on the host, lane by lane, cluster by cluster: copies of boxes of tensors, the
- * barriers they complete, wgmma, and blocks that read each other's shared memory.
+/* hopper_emulation.h: runs kernels of compute capability 9.0 on the host, lane by lane, cluster by cluster: copies of
+ * boxes of tensors, the barriers they complete, wgmma, mma.sync, and blocks that read and write each other's shared
+ * memory.
  *
  * A test compiles kernel text with this file in front into a shared object and calls nt_host_run. Each lane is a
  * coroutine. Copies happen at once (`eager`: a tile overwritten too early shows) or only when somebody waits for them
@@ -44,6 +45,7 @@ enum {
     HOST_BARRIERS = 96,
     HOST_PRODUCTS = 64,
     HOST_COPIES = 256,
+    HOST_UNITS = 256,
     HOST_BLOCK_SHIFT = 20, /* a shared address is the block's rank above, the offset below */
     HOST_OFFSET = (1 << HOST_BLOCK_SHIFT) - 1
 };
@@ -87,6 +89,14 @@ typedef struct host_lane {
     host_product product[HOST_PRODUCTS]; /* oldest first */
     int products, committed;
     unsigned in, out[4];
+    unsigned fragment[6]; /* of mma.sync: a, b and sums */
+    float fragment_sum[4];
+    struct {
+        unsigned to;
+        const void *from; /* NULL: zeros */
+        int group;
+    } unit[HOST_UNITS]; /* copies of 16 bytes under way, oldest first */
+    int units, unit_group;
     char stack[HOST_STACK];
 } host_lane;
 
@@ -621,6 +631,90 @@ NT_INLINE unsigned nt_pack_2(float low, float high)
 #endif
 }
 
+/* ---- mma.sync ---- */
+
+#if defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16)
+/* PTX ISA, fragments of m16n8k16: a[0], a[2] are row l / 4, a[1], a[3] row l / 4 + 8; b is column l / 4; word l % 4 of
+ * a row holds two elements, the second half of the row in the registers behind. */
+static float host_fragment(const host_lane *quad, int first, int next, int k)
+{
+    unsigned bits = quad[k / 2 % 4].fragment[first + k / 8 * next];
+    return host_value(k % 2 ? bits >> 16 : bits & 0xffffu);
+}
+
+static void host_mma(host_lane *lane)
+{
+    for (int row = 0; row < 16; row++)
+        for (int column = 0; column < 8; column++) {
+            float *sum = &lane[row % 8 * 4 + column / 2].fragment_sum[row / 8 * 2 + column % 2];
+            for (int k = 0; k < 16; k++)
+                *sum += host_fragment(lane + row % 8 * 4, row / 8, 2, k) * host_fragment(lane + column * 4, 4, 1, k);
+        }
+}
+
+NT_INLINE void nt_mma(float sum[4], const unsigned a[4], const unsigned b[2])
+{
+    memcpy(host_now->fragment, a, 16);
+    memcpy(host_now->fragment + 4, b, 8);
+    memcpy(host_now->fragment_sum, sum, 16);
+    host_meet_warp(host_mma);
+    memcpy(sum, host_now->fragment_sum, 16);
+}
+#endif
+
+static void host_do_unit(unsigned to, const void *from)
+{
+    if (from)
+        memcpy(host_at(to, 16), from, 16);
+    else
+        memset(host_at(to, 16), 0, 16);
+}
+
+NT_INLINE void nt_copy_16(unsigned to, const void *from, bool valid)
+{
+    host_at(to, 16);
+    host_check(!valid || (uintptr_t)from % 16 == 0, "copy from %p, misaligned", from);
+    host_check(host_now->units < HOST_UNITS, "too many copies under way");
+    if (host_error[0])
+        return;
+    if (host_eager) {
+        host_do_unit(to, valid ? from : NULL);
+        return;
+    }
+    int i = host_now->units++;
+    host_now->unit[i].to = to;
+    host_now->unit[i].from = valid ? from : NULL;
+    host_now->unit[i].group = host_now->unit_group;
+}
+
+NT_INLINE void nt_copy_commit(void)
+{
+    host_now->unit_group++;
+}
+
+NT_INLINE void nt_copy_wait(int pending)
+{
+    int kept = 0;
+    for (int i = 0; i < host_now->units; i++)
+        if (host_now->unit[i].group < host_now->unit_group - pending)
+            host_do_unit(host_now->unit[i].to, host_now->unit[i].from);
+        else
+            host_now->unit[kept++] = host_now->unit[i];
+    host_now->units = kept;
+}
+
+NT_INLINE void nt_store_shared_8(unsigned address, unsigned x, unsigned y)
+{
+    const unsigned both[2] = {x, y};
+    memcpy(host_at(address, 8), both, 8);
+}
+
+/* In block `rank` of the cluster. */
+NT_INLINE void nt_store_shared_8_at(unsigned address, unsigned rank, unsigned x, unsigned y)
+{
+    nt_store_shared_8((address & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT, x, y);
+}
+
 /* ---- running ---- */
 
 typedef void (*host_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
@@ -651,7 +745,7 @@ static void host_start_lanes(unsigned first_block)
         lane->warp = block * (HOST_THREADS / 32) + thread / 32;
         lane->group = block * 4 + thread / 128;
         lane->done = false;
-        lane->products = lane->committed = 0;
+        lane->products = lane->committed = lane->units = lane->unit_group = 0;
         unsigned number = first_block + (unsigned)block;
         blockIdx_of[block] =
             (host_dim){number % gridDim.x, number / gridDim.x % gridDim.y, number / gridDim.x / gridDim.y};
