@@ -32,7 +32,7 @@ typedef struct nt_rule {
     const char *params; /* "block_x=16 block_y=16 ..."; parameters left out take their default */
 } nt_rule;
 
-enum { NT_MAX_SOURCES = 8 };
+enum { NT_MAX_SOURCES = 10 };
 
 typedef struct nt_kernel {
     const char *name; /* unique within layer and device kind: direct, igemm, winograd */

@@ -59,6 +59,7 @@
     X(conv1x1_cuda_igemm) \
     X(conv1x1_cuda_gemm) \
     X(conv1x1_cuda_sparse) \
+    X(conv1x1_cuda_gemm_sparse) \
     X(conv1x1_cuda_gemm3) \
     X(conv1x1_cuda_gemm_first) \
     X(conv1x1_cuda_gemm3_first) \
@@ -74,6 +75,7 @@
     X(fc_cuda_igemm) \
     X(fc_cuda_gemm) \
     X(fc_cuda_sparse) \
+    X(fc_cuda_gemm_sparse) \
     X(fc_cuda_gemm3) \
     X(fc_cuda_cublaslt) \
     X(conv_bn_relu_cuda_simt) \

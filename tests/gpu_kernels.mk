@@ -3,12 +3,13 @@
 # make bench-vendor SLICE=i/n  slice i of n of the grid, ours beside the vendors' libraries, then what is known so far
 # make bar-memory            memory-bound layers at batch 128 against this GPU's own roof
 # make bar-attention         attention beside PyTorch's scaled_dot_product_attention
+# make bar-sparse            2:4 sparse weights against dense ones, and tf32 against fp32, on fully connected layers
 # make check-gpu-sanitizer     compute-sanitizer on one configuration of each kernel
 # make gpu-kernels-bundle      the same for a machine without a compiler, into GPU_BUNDLE
 SLICE       ?= 1/1
 KERNELS_OUT ?= $(BUILD)/gpu-kernels
 KERNELS_RUN := NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/judge.py
-.PHONY: bar-memory bar-attention check-gpu-kernels bench-vendor check-gpu-sanitizer gpu-kernels-bundle
+.PHONY: bar-memory bar-attention bar-sparse check-gpu-kernels bench-vendor check-gpu-sanitizer gpu-kernels-bundle
 check-gpu-kernels: $(BIN)
 	@$(KERNELS_RUN) verify $(KERNELS_OUT) $(SECONDS_LEFT)
 
@@ -18,6 +19,9 @@ bench-vendor: $(BIN)
 
 bar-memory bar-attention: bar-%: $(BIN)
 	@NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/memory.py $(if $(filter memory,$*),cells,$*) $(KERNELS_OUT) $(SECONDS_LEFT)
+
+bar-sparse: $(BIN)
+	@$(KERNELS_RUN) sparse $(KERNELS_OUT) $(SECONDS_LEFT)
 
 check-gpu-sanitizer: $(BIN)
 	@$(KERNELS_RUN) sanitize $(KERNELS_OUT) $(SECONDS_LEFT)

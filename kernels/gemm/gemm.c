@@ -1,41 +1,57 @@
 /* gemm.c: from a product and a configuration to what gemm.cu needs: parameters, options, tensor maps, launches. */
 #include "kernels/gemm/gemm.h"
 
+#include "kernels/gemm/sparse.h"
+
 enum { ROW_BYTES = 128 };
 
-const nt_param nt__gemm_params[NT__GEMM_PARAMS] = {
-    {.name = "tile_m", .help = "rows of a block's tile", .NT_INTS(64, 128, 192, 256), .dflt = 0},
-    {.name = "tile_n", .help = "columns of a block's tile", .NT_INTS(8, 16, 32, 64, 96, 128, 192, 256), .dflt = 3},
-    {.name = "groups", .help = "groups of four warps that multiply", .NT_INTS(1, 2, 3), .dflt = 0},
-    {.name = "pingpong",
-     .help = "groups take whole tiles in turn, one storing while the other multiplies",
-     .NT_INTS(0, 1),
-     .dflt = 0,
-     .is_bool = true},
-    {.name = "transposed",
-     .help = "filters are rows and pixels columns, for few pixels",
-     .NT_INTS(0, 1),
-     .dflt = 0,
-     .is_bool = true},
-    {.name = "stages", .help = "tiles in shared memory", .NT_INTS(2, 3, 4, 5, 6, 8, 10, 12), .dflt = 2},
-    {.name = "cluster_m", .help = "blocks along rows that share weights", .NT_INTS(1, 2), .dflt = 0},
-    {.name = "cluster_n", .help = "blocks along columns that share pixels", .NT_INTS(1, 2), .dflt = 0},
-    {.name = "split_k",
-     .help = "blocks of a cluster that share a tile's reduction",
-     .NT_INTS(1, 2, 4, 8, NT__GEMM_MAX_SPLIT),
-     .dflt = 0},
-    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2), .dflt = 0},
-    {.name = "persistent",
-     .help = "as many blocks as run at once, each computing several tiles",
-     .NT_INTS(0, 1),
-     .dflt = 0,
-     .is_bool = true,
-     .use = NT_PARAM_LAUNCH},
-    {.name = "band",
-     .help = "rows of tiles that are computed together, for operands shared in L2",
-     .NT_INTS(1, 8),
-     .dflt = 0,
-     .use = NT_PARAM_LAUNCH},
+/* The parameters of dense and sparse weights, which differ in a default. */
+#define PARAMS(TRANSPOSED)                                                                                        \
+    {                                                                                                             \
+        {.name = "tile_m", .help = "rows of a block's tile", .NT_INTS(64, 128, 192, 256), .dflt = 0},             \
+            {.name = "tile_n",                                                                                    \
+             .help = "columns of a block's tile",                                                                 \
+             .NT_INTS(8, 16, 32, 64, 96, 128, 192, 256),                                                          \
+             .dflt = 3},                                                                                          \
+            {.name = "groups", .help = "groups of four warps that multiply", .NT_INTS(1, 2, 3), .dflt = 0},       \
+            {.name = "pingpong",                                                                                  \
+             .help = "groups take whole tiles in turn, one storing while the other multiplies",                   \
+             .NT_INTS(0, 1),                                                                                      \
+             .dflt = 0,                                                                                           \
+             .is_bool = true},                                                                                    \
+            {.name = "transposed",                                                                                \
+             .help = "filters are rows and pixels columns, for few pixels",                                       \
+             .NT_INTS(0, 1),                                                                                      \
+             .dflt = (TRANSPOSED),                                                                                \
+             .is_bool = true},                                                                                    \
+            {.name = "stages", .help = "tiles in shared memory", .NT_INTS(2, 3, 4, 5, 6, 8, 10, 12), .dflt = 2},  \
+            {.name = "cluster_m", .help = "blocks along rows that share weights", .NT_INTS(1, 2), .dflt = 0},     \
+            {.name = "cluster_n", .help = "blocks along columns that share pixels", .NT_INTS(1, 2), .dflt = 0},   \
+            {.name = "split_k",                                                                                   \
+             .help = "blocks of a cluster that share a tile's reduction",                                         \
+             .NT_INTS(1, 2, 4, 8, NT__GEMM_MAX_SPLIT),                                                            \
+             .dflt = 0},                                                                                          \
+            {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2), .dflt = 0}, \
+            {.name = "persistent",                                                                                \
+             .help = "as many blocks as run at once, each computing several tiles",                               \
+             .NT_INTS(0, 1),                                                                                      \
+             .dflt = 0,                                                                                           \
+             .is_bool = true,                                                                                     \
+             .use = NT_PARAM_LAUNCH},                                                                             \
+            {.name = "band",                                                                                      \
+             .help = "rows of tiles that are computed together, for operands shared in L2",                       \
+             .NT_INTS(1, 8),                                                                                      \
+             .dflt = 0,                                                                                           \
+             .use = NT_PARAM_LAUNCH},                                                                             \
+    }
+
+const nt_param nt__gemm_params[NT__GEMM_PARAMS] = PARAMS(0);
+const nt_param nt__gemm_sparse_params[NT__GEMM_PARAMS] = PARAMS(1);
+
+/* Large batches, whose pixels come twice as wide as the weights: two blocks share them. */
+const nt_rule nt__gemm_sparse_rules[NT__GEMM_SPARSE_RULES] = {
+    {"256x128 tile, cluster of two", "tile_m=256 tile_n=128 groups=2 transposed=true stages=3 cluster_m=2 band=8"},
+    {"128x64 tile", "tile_m=128 tile_n=64 groups=2 transposed=true stages=4"},
 };
 
 static int64_t value(const nt_config *config, const char *name)
@@ -51,6 +67,17 @@ static int64_t elem_bytes(const nt_problem *problem)
 static int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
+}
+
+static bool is_sparse(const nt_problem *problem)
+{
+    return nt_precision_is_pruned(problem->precision);
+}
+
+/* Elements of the reduction that a stage has. */
+static int64_t tile_k_of(const nt_problem *problem)
+{
+    return (is_sparse(problem) ? 2 : 1) * ROW_BYTES / elem_bytes(problem);
 }
 
 /* Weights of fp32 come in two parts. */
@@ -97,6 +124,8 @@ void nt__gemm_options(const nt_problem *problem, const nt_config *config, nt_str
     nt_str_addf(out, " -DWGMMA_N=%lld -DN_TILES=%lld -DOUT_VECTOR=%d -DIMAGES=%d", columns, columns / 8,
                 nt__gemm_out_vector(problem, p.filters), p.gathered);
     nt__gemm_finish_options(&p, out);
+    if (is_sparse(problem))
+        nt_str_add(out, " -DSPARSE=1");
     if (channels_first(problem, &p))
         nt_str_addf(out, " -DCHANNELS_FIRST=1 -DOUT_AREA=%lld", (long long)(p.out_height * p.out_width));
     nt_str_addf(out, " -DSTRIDE=%lld -DBORDER=%lld -DFILTER_WIDTH=%lld", (long long)p.stride, (long long)p.border,
@@ -109,9 +138,11 @@ void nt__gemm_finish_options(const nt_product_shape *product, nt_str *out)
         nt_str_addf(out, " -DSCALED=1 -DACTIVATION=%d", product->activation == NT_ACT_NONE ? 0 : product->activation);
 }
 
-/* Weights in two parts, or with channels last. */
+/* Weights in two parts, with channels last, or sparse. */
 static size_t packed_bytes_of(const nt_problem *problem, const nt_product_shape *p)
 {
+    if (is_sparse(problem))
+        return nt__sparse_packing_of(problem, p).bytes;
     bool packed = parts(problem) > 1 || channels_first(problem, p);
     return packed ? (size_t)(p->filters * p->taps * p->channels * elem_bytes(problem) * parts(problem)) : 0;
 }
@@ -155,7 +186,8 @@ nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_sh
     int64_t bytes = elem_bytes(problem);
     nt_tensor_map map = {
         .role = packed_bytes_of(problem, p) > 0 ? NT_ROLE_PACKED : NT_ROLE_WEIGHT, .elem_bytes = bytes, .step = {1, 1}};
-    const int64_t sizes[NT_MAP_RANK] = {p->channels, p->taps, p->filters, parts(problem)};
+    int64_t row = is_sparse(problem) ? nt__sparse_packing_of(problem, p).stored_row_bytes / bytes : p->channels;
+    const int64_t sizes[NT_MAP_RANK] = {row, p->taps, p->filters, parts(problem)};
     const uint32_t box[NT_MAP_RANK] = {(uint32_t)(ROW_BYTES / bytes), 1, (uint32_t)rows, 1};
     int64_t stride = bytes;
     for (int i = 0; i < NT_MAP_RANK; i++) {
@@ -165,6 +197,20 @@ nt_tensor_map nt__gemm_filter_map(const nt_problem *problem, const nt_product_sh
         stride *= sizes[i];
     }
     return map;
+}
+
+/* Of `rows` filters, a multiple of 64. */
+static nt_tensor_map metadata_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
+{
+    nt_sparse_packing packing = nt__sparse_packing_of(problem, p);
+    int64_t block = packing.metadata_block_bytes;
+    return (nt_tensor_map){.role = NT_ROLE_PACKED,
+                           .offset_bytes = (int64_t)packing.metadata_at,
+                           .elem_bytes = 4,
+                           .size = {ROW_BYTES / 4, block / ROW_BYTES, packing.filter_blocks, packing.channel_blocks},
+                           .stride_bytes = {4, ROW_BYTES, block, block * packing.filter_blocks},
+                           .box = {ROW_BYTES / 4, (uint32_t)(block / ROW_BYTES), (uint32_t)(rows / 64), 1},
+                           .step = {1, 1}};
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */
@@ -207,6 +253,8 @@ static launch launch_of(const nt_problem *problem, const nt_product_shape *p, co
                 .n_tiles = ceil_div(ceil_div(columns, tile_n), value(config, "cluster_n")),
                 .cluster = value(config, "cluster_m") * value(config, "cluster_n") * value(config, "split_k"),
                 .smem_bytes = stages * ((tile_m + parts(problem) * tile_n) * ROW_BYTES + 16) + 16};
+    if (is_sparse(problem)) /* pixels are twice as wide, and there is metadata */
+        l.smem_bytes += stages * (tile_n * ROW_BYTES + tile_m * 32 / elem_bytes(problem));
     l.blocks = l.m_tiles * l.n_tiles * l.cluster;
     if (value(config, "persistent") && device->sm_count != NT_UNKNOWN) {
         int64_t together = device->sm_count * value(config, "min_blocks") / l.cluster * l.cluster;
@@ -223,12 +271,16 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     int64_t b_rows = value(config, "tile_n") / value(config, "cluster_m");
     nt_tensor_map pixels = pixel_map(problem, p, transposed ? b_rows : a_rows);
     nt_tensor_map filters = nt__gemm_filter_map(problem, p, transposed ? a_rows : b_rows);
-    int64_t tile_k = ROW_BYTES / elem_bytes(problem), channel_blocks = ceil_div(p->channels, tile_k);
+    int64_t channel_blocks = ceil_div(p->channels, tile_k_of(problem));
     nt_stage_kernel(stage, "nt_gemm", (uint32_t)l->blocks, 1, 1, (uint32_t)(value(config, "groups") * 128 + 32), 1, 1);
     stage->cluster[0] = (uint32_t)l->cluster;
     stage->smem_dynamic_bytes = (uint32_t)l->smem_bytes;
     nt_stage_arg_map(stage, &pixels);
     nt_stage_arg_map(stage, &filters);
+    if (is_sparse(problem)) {
+        nt_tensor_map metadata = metadata_map(problem, p, a_rows);
+        nt_stage_arg_map(stage, &metadata);
+    }
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
     nt__gemm_finish_argument(p, moved_bytes, stage);
     const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, p->taps * channel_blocks,
@@ -295,6 +347,8 @@ nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, cons
     if (value(config, "persistent") && l.blocks < l.cluster)
         return nt_fail(err, NT_LAUNCH_FAILED, "a cluster of %lld blocks does not fit the device", (long long)l.cluster);
     *out = (nt_plan){.packed_bytes = packed_bytes_of(problem, &p)};
+    if (is_sparse(problem))
+        nt__sparse_pack_stage(problem, &p, &out->prepare[out->prepare_count++]);
     add_moves(problem, &p, out);
     size_t moved_bytes = out->packed_bytes;
     product_stage(problem, &p, config, &l, moved_bytes, &out->stage[out->stage_count++]);

@@ -1,5 +1,5 @@
 /* gemm.cu: matrix products on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA). Comes after
- * hopper.cuh, pipe.cuh, place.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
+ * copy.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
  * convolutions with wider filters: IMAGES says that rows of pixels are gathered from images.
  *
  * One warp copies, GROUPS groups of four warps multiply, STAGES tiles travel between them. A block computes tiles of
@@ -11,102 +11,6 @@
  * or SPLIT_K of them share one tile of the result, each summing a part of the reduction. fp32 is three
  * products of parts that are tf32: weights come in two parts, made before; pixels are divided on their way to registers.
  * Macros: those of gemm.c and store.cuh; IMAGES, STRIDE, BORDER, FILTER_WIDTH of the product. */
-
-#ifdef NT_PRECISION_FP32
-#define EXACT_F32 1
-#else
-#define EXACT_F32 0
-#endif
-#define TILE_K   (128 / (int)sizeof(nt_elem))
-#define K_STEPS  4 /* wgmma steps of a tile: 32 bytes each */
-#define A_BYTES  (TILE_M * 128)
-#define B_PARTS  (EXACT_F32 ? 2 : 1)
-#define B_BYTES  (TILE_N * 128)
-#define STAGE    (A_BYTES + B_PARTS * B_BYTES)
-#define SHARED   (CLUSTER_M * CLUSTER_N) /* blocks that share operands */
-#define CLUSTER  (SHARED * SPLIT_K)
-#define GROUP_M  (PINGPONG ? TILE_M : TILE_M / GROUPS)
-#define M_TILES  (GROUP_M / 64)
-#define THREADS  (GROUPS * 128 + 32)
-#define ORDER(p) ((p)->empty + 8 * STAGES) /* the barriers of turns come after those of stages */
-#define RELEASES (4 * (PINGPONG ? 1 : GROUPS) * SHARED) /* arrivals that free a stage: one of each warp that reads it */
-
-typedef struct task {
-    int pixels, filters, channels, channel_blocks, steps; /* steps of the whole reduction */
-    int out_height, out_width;
-    int m_tiles, n_tiles, band; /* tiles of rows and columns in whole clusters */
-} task;
-
-/* This block's part of the reduction. */
-NT_INLINE int first_step(const task *t, int part)
-{
-    return (int)((long long)t->steps * part / SPLIT_K);
-}
-
-/* ---- the copying warp ------------------------------------------------------------------------------------------------ */
-
-NT_INLINE void copy_filters(unsigned to, nt_map_address map, const nt_walk *w, int filter, unsigned barrier,
-                            unsigned blocks)
-{
-#pragma unroll
-    for (int part = 0; part < B_PARTS; part++)
-        if (SHARED > 1)
-            nt_copy_box_to(to + part * B_BYTES, map, w->channel, w->tap, filter, part, barrier, blocks);
-        else
-            nt_copy_box(to + part * B_BYTES, map, w->channel, w->tap, filter, part, barrier);
-}
-
-NT_INLINE void copy_pixels(unsigned to, nt_map_address map, const nt_walk *w, int pixel, const nt_pixel *at,
-                           unsigned barrier, unsigned blocks)
-{
-#if IMAGES
-    if (SHARED > 1)
-        nt_copy_pixels_to(to, map, w->channel, at->x, at->y, at->image, w->s, w->r, barrier, blocks);
-    else
-        nt_copy_pixels(to, map, w->channel, at->x, at->y, at->image, w->s, w->r, barrier);
-#else
-    (void)at;
-    if (SHARED > 1)
-        nt_copy_box_to(to, map, w->channel, 0, pixel, 0, barrier, blocks);
-    else
-        nt_copy_box(to, map, w->channel, 0, pixel, 0, barrier);
-#endif
-}
-
-/* Fills stages with the operands of one tile of the result. A block copies the part of A that is its column's in the
- * cluster to the blocks of its row, and the part of B that is its row's to the blocks of its column. */
-NT_INLINE void copy_tile(nt_pipe *p, const task *t, nt_map_address pixels, nt_map_address filters, int m0, int n0,
-                         int row, int column, int part)
-{
-    int a = m0 + column * (TILE_M / CLUSTER_N), b = n0 + row * (TILE_N / CLUSTER_M);
-    unsigned to_a = p->tiles + column * (A_BYTES / CLUSTER_N), to_b = p->tiles + A_BYTES + row * (B_BYTES / CLUSTER_M);
-    unsigned row_blocks = 0, column_blocks = 0;
-#pragma unroll
-    for (int i = 0; i < CLUSTER_N; i++)
-        row_blocks |= 1u << (row + i * CLUSTER_M);
-#pragma unroll
-    for (int i = 0; i < CLUSTER_M; i++)
-        column_blocks |= 1u << (i + column * CLUSTER_M);
-    nt_pixel at = nt_pixel_at(TRANSPOSED ? b : a, t->out_height, t->out_width, STRIDE, BORDER);
-    nt_walk w = nt_walk_from(first_step(t, part), t->channel_blocks, TILE_K, FILTER_WIDTH);
-    for (int left = first_step(t, part + 1) - first_step(t, part); left > 0; left--) {
-        unsigned barrier = nt_pipe_full(p), offset = p->stage * STAGE;
-        if (SHARED > 1)
-            nt_barrier_wait_cluster(nt_pipe_empty(p), p->phase ^ 1u);
-        else
-            nt_barrier_wait(nt_pipe_empty(p), p->phase ^ 1u);
-        nt_barrier_expect(barrier, STAGE);
-#if TRANSPOSED
-        copy_filters(to_a + offset, filters, &w, a, barrier, row_blocks);
-        copy_pixels(to_b + offset, pixels, &w, b, &at, barrier, column_blocks);
-#else
-        copy_pixels(to_a + offset, pixels, &w, a, &at, barrier, row_blocks);
-        copy_filters(to_b + offset, filters, &w, b, barrier, column_blocks);
-#endif
-        nt_walk_on(&w, t->channels, TILE_K, FILTER_WIDTH);
-        nt_pipe_next(p, STAGES);
-    }
-}
 
 /* ---- the multiplying groups -------------------------------------------------------------------------------------------- */
 
@@ -158,6 +62,34 @@ NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned
         nt_wgmma_wait(0);
     }
 }
+#elif SPARSE
+/* Row `word` x 4 warps + warp of a block's metadata has this lane's word; its rows are permuted like all that is copied. */
+NT_INLINE void load_metadata(unsigned word[M_TILES][SPARSE_WORDS], unsigned metadata)
+{
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+    for (int i = 0; i < M_TILES; i++)
+#pragma unroll
+        for (int w = 0; w < SPARSE_WORDS; w++) {
+            int row = w * 4 + warp;
+            word[i][w] =
+                nt_load_word(metadata + i * SPARSE_BYTES + row * 128 + ((lane / 4) ^ (row & 7)) * 16 + lane % 4 * 4);
+        }
+}
+
+NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned group_row, unsigned b, unsigned adds)
+{
+    unsigned a = tile + group_row * 128, word[M_TILES][SPARSE_WORDS];
+    load_metadata(word, b + 2 * B_BYTES + group_row / 64 * SPARSE_BYTES);
+    nt_wgmma_begin();
+#pragma unroll
+    for (int step = 0; step < K_STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < M_TILES; i++)
+            nt_wgmma_sparse(sum[i], a + i * 64 * 128 + step * 32, b + step / 2 * B_BYTES + step % 2 * 64,
+                            word[i][step / SPARSE_STEPS], step % SPARSE_STEPS, adds || step > 0);
+    nt_wgmma_commit();
+}
 #else
 NT_INLINE void multiply(nt_sum sum[M_TILES][N_TILES][4], unsigned tile, unsigned group_row, unsigned b, unsigned adds)
 {
@@ -205,16 +137,15 @@ NT_INLINE void sum_tile(nt_sum sum[M_TILES][N_TILES][4], nt_pipe *p, int count, 
 NT_INLINE void store_tile(nt_sum sum[M_TILES][N_TILES][4], const task *t, void *out, const float *finish, int m0, int n0,
                           int group_row)
 {
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    int warp = threadIdx.x / 32 % 4;
 #if TRANSPOSED
-    (void)lane;
 #pragma unroll
     for (int i = 0; i < M_TILES; i++)
         nt_store_sixteen((nt_out *)out, finish, sum[i], m0 + group_row + i * 64 + warp * 16, n0, t->filters, t->pixels);
 #else
 #pragma unroll
     for (int i = 0; i < M_TILES * 2; i++) {
-        int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + lane / 4;
+        int row = m0 + group_row + i / 2 * 64 + warp * 16 + i % 2 * 8 + threadIdx.x % 32 / 4;
 #if CHANNELS_FIRST
         nt_store_scattered((nt_out *)out, finish, sum[i / 2], i % 2, row, n0, t->filters, t->pixels);
 #else
@@ -332,8 +263,8 @@ NT_INLINE void wait_for_all(void)
 }
 
 NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
-    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), void *out, const float *finish, int pixels, int filters, int channels,
-            int channel_blocks, int steps, int out_height, int out_width, int m_tiles, int n_tiles, int band)
+    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), META_MAP void *out, const float *finish, int pixels, int filters,
+            int channels, int channel_blocks, int steps, int out_height, int out_width, int m_tiles, int n_tiles, int band)
 {
     NT_SHARED_TILES(tiles);
     task t = {pixels, filters, channels, channel_blocks, steps, out_height, out_width, m_tiles, n_tiles, band};
@@ -354,7 +285,8 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
         int count = first_step(&t, part + 1) - first_step(&t, part);
         if (group == GROUPS) {
             if (threadIdx.x % 32 == 0)
-                copy_tile(&p, &t, NT_MAP_ADDRESS(pixel_map), NT_MAP_ADDRESS(filter_map), m0, n0, row, column, part);
+                copy_tile(&p, &t, NT_MAP_ADDRESS(pixel_map), NT_MAP_ADDRESS(filter_map), METADATA, m0, n0, row, column,
+                          part);
             continue;
         }
         if (PINGPONG && turn % GROUPS != group) {

@@ -58,55 +58,62 @@ extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 #define NT__GEMM_BLOCKS(PIXELS) \
     "((" NT__GEMM_ROWS(PIXELS) " + tile_m - 1) // tile_m * ((" NT__GEMM_COLUMNS(PIXELS) " + tile_n - 1) // tile_n))"
 
+/* What holds for dense and sparse weights alike: SMEM bytes of shared memory, TILE_K channels a step. */
+#define NT__GEMM_TILE_CONSTRAINTS(PIXELS, TAPS, SMEM, TILE_K)                                                     \
+    {"cc == 90", "only compute capability 9.0 has the instructions"},                                             \
+        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},  \
+        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                          \
+        {SMEM " <= smem_per_block", "the stages fit in shared memory"},                                           \
+        {"min_blocks * (" SMEM " + 1024) <= smem_per_block + 1024",                                               \
+         "the stages of min_blocks blocks fit in shared memory"},                                                 \
+        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                   \
+         "accumulators and addresses of min_blocks blocks fit in the registers"},                                 \
+        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm", \
+         "min_blocks is asked for only where registers would otherwise not allow it"},                            \
+        {"persistent or not pingpong", "groups that take turns need more than one tile"},                         \
+        {"not persistent or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"},           \
+        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                   \
+        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},              \
+        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                    \
+        {"cluster_m == 1 or " NT__GEMM_ROWS(PIXELS) " > tile_m", "a cluster of two has two tiles"},               \
+        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},            \
+        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                    \
+        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                       \
+         "a cluster shares operands or the reduction, and has one tile then"},                                    \
+        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                     \
+        {"split_k == 1 or tile_m * tile_n * 4 <= " SMEM, "partial sums fit where the stages were"},               \
+        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                 \
+         "the reduction is split where blocks are few"},                                                          \
+    {                                                                                                             \
+        "split_k == 1 or " TAPS " * ((c + " TILE_K " - 1) // " TILE_K ") >= 2 * split_k",                         \
+            "each part has two tiles or more"                                                                     \
+    }
+
 #define NT__GEMM_CONSTRAINTS(PIXELS, TAPS, PARTS, MOST)                                                                \
-    {"cc == 90", "only compute capability 9.0 has the instructions"},                                                  \
-        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},       \
-        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                               \
-        {NT__GEMM_SMEM(PARTS) " <= smem_per_block", "the stages fit in shared memory"},                                \
-        {"min_blocks * (" NT__GEMM_SMEM(PARTS) " + 1024) <= smem_per_block + 1024",                                    \
-         "the stages of min_blocks blocks fit in shared memory"},                                                      \
-        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                        \
-         "accumulators and addresses of min_blocks blocks fit in the registers"},                                      \
-        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm",      \
-         "min_blocks is asked for only where registers would otherwise not allow it"},                                 \
-        {"persistent or not pingpong", "groups that take turns need more than one tile"},                              \
-        {"not persistent or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"},                \
+    NT__GEMM_TILE_CONSTRAINTS(PIXELS, TAPS, NT__GEMM_SMEM(PARTS), NT__GEMM_TILE_K),                                    \
         {"not transposed or (" PIXELS " <= " MOST " and " PARTS " == 1)", "filters become rows where pixels are few"}, \
         {"transposed or tile_n >= 32", "only few pixels need narrower tiles"},                                         \
-        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                        \
-        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},                   \
-        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                         \
-        {"cluster_m == 1 or (cluster_n == 1 and " NT__GEMM_ROWS(PIXELS) " > tile_m)",                                  \
-         "a cluster of two has two tiles"},                                                                            \
-        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},                 \
-        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                         \
-        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                            \
-         "a cluster shares operands or the reduction, and has one tile then"},                                         \
-        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                          \
-        {"split_k == 1 or tile_m * tile_n * 4 <= " NT__GEMM_SMEM(PARTS), "partial sums fit where the stages were"},    \
-        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                      \
-         "the reduction is split where blocks are few"},                                                               \
     {                                                                                                                  \
-        "split_k == 1 or " TAPS " * ((c + " NT__GEMM_TILE_K " - 1) // " NT__GEMM_TILE_K ") >= 2 * split_k",            \
-            "each part has two tiles or more"                                                                          \
+        "cluster_m * cluster_n <= 2", "a cluster shares one operand"                                                   \
     }
 
 /* ---- rows, one of each for a layer ---- */
 
 extern const char nt_embed_common_prelude_cuh[], nt_embed_common_tensor_core_cuh[], nt_embed_common_hopper_cuh[];
-extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_gemm_store_cuh[],
-    nt_embed_gemm_gemm_cu[];
+extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_gemm_copy_cuh[],
+    nt_embed_gemm_store_cuh[], nt_embed_gemm_gemm_cu[];
 
-#define NT__GEMM_COMMON(LAYER, CONSTRAINTS, LAYOUT)                                                            \
-    .layer = (LAYER), .device = NT_DEVICE_CUDA,                                                                \
-    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, nt_embed_common_hopper_cuh,       \
-               nt_embed_gemm_pipe_cuh,      nt_embed_gemm_place_cuh,         nt_embed_gemm_store_cuh,          \
-               nt_embed_gemm_gemm_cu},                                                                         \
-    .layouts = NT_BIT(LAYOUT), .min_compute_capability = 90, .arch_specific = true, .params = nt__gemm_params, \
-    .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                                              \
-    .constraint_count = sizeof(CONSTRAINTS) / sizeof(CONSTRAINTS)[0], .bound = NT_BOUND_DIRECT,                \
-    .additions = nt__product_additions, .refuses = nt__gemm_refuses, .options = nt__gemm_options,              \
-    .plan = nt__gemm_plan
+#define NT__GEMM_TEXTS                                                                                   \
+    nt_embed_common_hopper_cuh, nt_embed_gemm_pipe_cuh, nt_embed_gemm_place_cuh, nt_embed_gemm_copy_cuh, \
+        nt_embed_gemm_store_cuh, nt_embed_gemm_gemm_cu
+#define NT__GEMM_LAUNCHED(LAYER, CONSTRAINTS, LAYOUT)                                                    \
+    .layer = (LAYER), .device = NT_DEVICE_CUDA, .layouts = NT_BIT(LAYOUT), .min_compute_capability = 90, \
+    .arch_specific = true, .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                 \
+    .constraint_count = sizeof(CONSTRAINTS) / sizeof(CONSTRAINTS)[0], .bound = NT_BOUND_DIRECT,          \
+    .additions = nt__product_additions, .options = nt__gemm_options, .plan = nt__gemm_plan
+#define NT__GEMM_COMMON(LAYER, CONSTRAINTS, LAYOUT)                                           \
+    .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh, NT__GEMM_TEXTS}, \
+    .params = nt__gemm_params, .refuses = nt__gemm_refuses, NT__GEMM_LAUNCHED(LAYER, CONSTRAINTS, LAYOUT)
 
 #define NT__GEMM_FLOATS (NT_BIT(NT_TF32) | NT_BIT(NT_FP16) | NT_BIT(NT_BF16))
 #define NT__GEMM_ALL    (NT__GEMM_FLOATS | NT_BIT(NT_INT8) | NT_BIT(NT_FP8))

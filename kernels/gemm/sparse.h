@@ -1,6 +1,5 @@
 /* sparse.h: products with 2:4 sparse weights: how weights are packed for kernels/common/sparse.cuh, which both kernels
- * for them read, and the rows that a layer's file makes of sparse.cu (mma.sp); those of gemm.cu (wgmma.sp) are
- * gemm.h's.
+ * for them read, and the rows that a layer's file makes of sparse.cu (mma.sp) and gemm.cu (wgmma.sp).
  *
  * The problem's weights are pruned already (core/convert.h, nt_prune), so packing leaves nothing out: the product is
  * the same function as with dense weights, judged by the same bound. What pruning itself costs is in error_prec alone.
@@ -75,5 +74,33 @@ extern const char nt_embed_common_sparse_cuh[], nt_embed_gemm_sparse_cu[];
                             .refuses = nt__sparse_refuses,                                                             \
                             .options = nt__sparse_options,                                                             \
                             .plan = nt__sparse_plan}
+
+/* ---- the same product by wgmma.sp: gemm.cu ---- */
+
+enum { NT__GEMM_SPARSE_RULES = 2 };
+extern const nt_param nt__gemm_sparse_params[NT__GEMM_PARAMS];
+extern const nt_rule nt__gemm_sparse_rules[NT__GEMM_SPARSE_RULES];
+
+/* 2:4 sparse weights: 128 stored bytes of a filter and their metadata, 256 bytes of a pixel. */
+#define NT__GEMM_SPARSE_SMEM   "(stages * (tile_m * (128 + 32 // elem_bytes) + tile_n * 256 + 16) + 16)"
+#define NT__GEMM_SPARSE_TILE_K "(256 // elem_bytes)"
+#define NT__GEMM_SPARSE_CONSTRAINTS(PIXELS)                                                    \
+    NT__GEMM_TILE_CONSTRAINTS(PIXELS, "1", NT__GEMM_SPARSE_SMEM, NT__GEMM_SPARSE_TILE_K),      \
+        {"transposed", "the sparse operand, which is the weights, has to be the rows"},        \
+    {                                                                                          \
+        "tile_m // cluster_n >= 64", "each block of a cluster copies whole blocks of metadata" \
+    }
+
+#define NT__GEMM_SPARSE_ROW(NAME, LAYER, CONSTRAINTS)                                                          \
+    const nt_kernel NAME = {.name = "gemm_sparse",                                                             \
+                            .summary = "2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA", \
+                            .source = {nt_embed_common_prelude_cuh, nt_embed_common_tensor_core_cuh,           \
+                                       nt_embed_common_sparse_cuh, NT__GEMM_TEXTS},                            \
+                            .precisions = NT__SPARSE_ALL,                                                      \
+                            .params = nt__gemm_sparse_params,                                                  \
+                            .rules = nt__gemm_sparse_rules,                                                    \
+                            .rule_count = NT__GEMM_SPARSE_RULES,                                               \
+                            .refuses = nt__sparse_refuses,                                                     \
+                            NT__GEMM_LAUNCHED(LAYER, CONSTRAINTS, NT_NHWC)}
 
 #endif

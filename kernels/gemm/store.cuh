@@ -189,18 +189,28 @@ NT_INLINE void nt_store_columns(nt_out *out, const float *finish, nt_sum sum[2][
 NT_INLINE void nt_store_sixteen(nt_out *out, const float *finish, nt_sum sum[N_TILES][4], int filter, int pixel,
                                 int filters, int pixels)
 {
-    int lane = threadIdx.x % 32;
 #if NT_PAIRED_COLUMNS
 #pragma unroll
     for (int j = 0; j + 1 < N_TILES; j += 2)
         nt_store_columns(out, finish, &sum[j], filter, pixel + 8 * j, filters, pixels);
 #endif
+    filter += threadIdx.x % 32 / 4;
+    pixel += 8 * NT_PAIRED_COLUMNS + 2 * (threadIdx.x % 4);
+#if CHANNELS_FIRST
 #pragma unroll
-    for (int half = 0; half < 2; half++)
+    for (int j = NT_PAIRED_COLUMNS; j < N_TILES; j++, pixel += 8)
 #pragma unroll
-        for (int j = NT_PAIRED_COLUMNS; j < N_TILES; j++)
-            nt_store_two(out, finish, sum[j][2 * half], sum[j][2 * half + 1], filter + half * 8 + lane / 4,
-                         pixel + 8 * j + 2 * (lane % 4), filters, pixels);
+        for (int half = 0; half < 2; half++)
+            nt_store_two(out, finish, sum[j][2 * half], sum[j][2 * half + 1], filter + half * 8, pixel, filters, pixels);
+#else
+    nt_out *to = out + ((long long)pixel * filters + filter);
+#pragma unroll
+    for (int j = NT_PAIRED_COLUMNS; j < N_TILES; j++, pixel += 8, to += 8ll * filters)
+#pragma unroll
+        for (int e = 0; e < 4; e++) /* filter + 8 (e / 2), pixel + e % 2 */
+            if (filter + e / 2 * 8 < filters && pixel + e % 2 < pixels)
+                to[e % 2 * (long long)filters + e / 2 * 8] = nt_out_of(nt_finished(sum[j][e], finish, filter + e / 2 * 8));
+#endif
 }
 
 /* Row `pixel` and this lane's columns, which are filters, one by one. */

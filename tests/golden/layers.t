@@ -30,6 +30,7 @@ $ nntune layers
 |   igemm             cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   gemm              cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   mma_sparse        cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
+|   gemm_sparse       cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                12  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
 |   gemm_3xtf32       cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8            nchw                12  inputs moved to channels last, then the product of 'gemm'
 |   gemm_3xtf32_nchw  cuda    fp32                                   nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
@@ -68,6 +69,7 @@ $ nntune layers
 |   igemm        cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   gemm         cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   mma_sparse   cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
+|   gemm_sparse  cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                12  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
 |   gemm_3xtf32  cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |

@@ -4,6 +4,7 @@
     judge.py verify OUT [SECONDS [I/N [TRIALS]]] every kernel of ours x precision x layout on odd shapes, against the reference
     judge.py bench OUT I/N [SECONDS]    slice I of N of grid.tsv: ours beside the vendors' libraries, hot and cold
     judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
+    judge.py sparse OUT [SECONDS]       2:4 sparse weights against dense ones, tf32 against fp32, on fully connected layers
     judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
 
 Each prints a line a figure with its bar and verdict. Exit 1 when one is short, 3 without a GPU. What SECONDS do not
@@ -258,6 +259,79 @@ def report(out):
     print(f"{os.path.join(out, 'kernels.md')} has every cell")
 
 
+# ---- sparse ------------------------------------------------------------------------------------------------------------
+
+SPARSE_SHAPES = ("c=4096,k=4096", "c=1024,k=4096")
+SPARSE_BATCHES = (1024, 8192, 64)
+# (slower precision, faster one, how much faster it is said to be, vendors' rows as well); judged is the first.
+PAIRS = (("fp16", "fp16_sparse", 2, False), ("fp32", "tf32", 8, True), ("int8", "int8_sparse", 2, False),
+         ("bf16", "bf16_sparse", 2, False))
+
+
+def pair_cells():
+    for slow, fast, claim, vendors in PAIRS:
+        for batch in SPARSE_BATCHES:
+            for shape in SPARSE_SHAPES:
+                yield shape, batch, slow, fast, claim, vendors
+
+
+def pair_sweep(path, shape, batch, slow, fast, vendors):
+    return nntune("sweep", "fc", "--device", "cuda", "--shape", shape, "--batch", str(batch), "--precision",
+                  f"{slow},{fast}", "--vendor", "also" if vendors else "never", "--max-error", "1", "--ci", "1",
+                  "--profile", "none", "--budget", f"{2 * CELL_SECONDS}s", "--db", path, "-q",
+                  seconds=60 + 2 * CELL_SECONDS)
+
+
+def gain(slow, fast):
+    """How much faster; below three periods of an empty kernel the floor is taken off both."""
+    floor = fast[1] if fast[1] and min(slow[0], fast[0]) < 3 * fast[1] else 0
+    return (slow[0] - floor) / (fast[0] - floor) if fast[0] > floor else None
+
+
+def pair_report(out, path):
+    ahead = []
+    with open(os.path.join(out, "sparse.md"), "w") as md:
+        md.write("| fc, cold | batch | precisions | slower us | faster us | gain | claim |\n" + "|---" * 7 + "|\n")
+        for shape, batch, slow, fast, claim, vendors in pair_cells():
+            quick = best(path, ("fc", shape, fast, "nhwc", batch), "cold", 0)
+            for vendor in (0, 1) if vendors else (0,):
+                plain = best(path, ("fc", shape, slow, "nhwc", batch), "cold", vendor)
+                if not plain or not quick:
+                    continue
+                ratio = gain(plain, quick)
+                md.write(f"| {shape} | {batch} | {slow}, {fast} | {plain[0] / 1000:.2f} ({plain[2]}) | "
+                         f"{quick[0] / 1000:.2f} ({quick[2]}) | {f'{ratio:.2f}' if ratio else ''} | {claim} |\n")
+                print(f"fc {shape} batch {batch}: {fast} ({quick[2]}) {f'{ratio:.2f}' if ratio else 'unknown'} times as "
+                      f"fast as {slow} ({plain[2]}), claim {claim}", flush=True)
+                if (slow, fast) == PAIRS[0][:2] and ratio and ratio > 1:
+                    ahead.append(batch)
+    say("shapes where sparse fp16 is faster than dense fp16", f"{len(ahead)}, {sum(b >= 1024 for b in ahead)} at batch 1024 "
+        "or more", "2, 1", len(ahead) >= 2 and any(b >= 1024 for b in ahead))
+    print(f"{os.path.join(out, 'sparse.md')} has the table")
+
+
+def sparse(out, seconds):
+    end = time.time() + seconds
+    path, done_path = os.path.join(out, "sparse.db"), os.path.join(out, "sparse.done")
+    done = set(open(done_path).read().splitlines()) if os.path.exists(done_path) else set()
+    left = 0
+    for shape, batch, slow, fast, _, vendors in pair_cells():
+        name = f"{shape} {batch} {slow}"
+        if name in done:
+            continue
+        if time.time() + 2 * CELL_SECONDS + 10 > end:
+            left += 1
+            continue
+        code = pair_sweep(path, shape, batch, slow, fast, vendors)
+        print(f"fc {shape} batch {batch} {slow},{fast}: exit {code}", flush=True)
+        if code in (0, 4):
+            with open(done_path, "a") as file:
+                file.write(name + "\n")
+    if left:
+        print(f"{left} cells left for another call")
+    pair_report(out, path)
+
+
 # ---- sanitize ----------------------------------------------------------------------------------------------------------
 
 
@@ -289,7 +363,7 @@ def sanitize(out, seconds):
 
 def main():
     words = sys.argv[1:]
-    if len(words) < 2 or words[0] not in ("verify", "bench", "report", "sanitize") or (words[0] == "bench" and len(words) < 3):
+    if len(words) < 2 or words[0] not in ("verify", "bench", "report", "sparse", "sanitize") or (words[0] == "bench" and len(words) < 3):
         print(__doc__, file=sys.stderr)
         return 2
     part, out = words[0], words[1]
@@ -303,6 +377,8 @@ def main():
         bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
     elif part == "verify":
         verify(out, float(words[2]) if len(words) > 2 else 180, *words[3:5])
+    elif part == "sparse":
+        sparse(out, float(words[2]) if len(words) > 2 else 280)
     else:
         sanitize(out, float(words[2]) if len(words) > 2 else 180)
     return int(short)

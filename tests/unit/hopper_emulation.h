@@ -18,6 +18,7 @@
 #include <ucontext.h>
 
 #include "host_map.h"
+#include "sparse_layout.h"
 
 #define NT_HOST_EMULATION 1
 #define NT_ENTRY
@@ -76,8 +77,9 @@ extern uint16_t nt_f32_to_f16(float x);
 
 typedef struct host_product {
     host_sum (*sum)[4];
-    unsigned a, b, adds, word[4];
-    bool registers;
+    unsigned a, b, adds, word[4], metadata;
+    bool registers, sparse;
+    int selector;
     int group;
 } host_product;
 
@@ -210,6 +212,13 @@ NT_INLINE unsigned nt_load_from(unsigned address, unsigned rank)
 {
     unsigned word;
     memcpy(&word, host_at((address & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT, 4), 4);
+    return word;
+}
+
+NT_INLINE unsigned nt_load_word(unsigned address)
+{
+    unsigned word;
+    memcpy(&word, host_at(address, 4), 4);
     return word;
 }
 
@@ -535,23 +544,42 @@ static host_sum host_a_element(const host_lane *lane, int row, int k)
     return host_value(holder->product[0].word[row / 8 % 2 + k / 4 * 2]);
 }
 
+/* A row of sparse a: stored elements 2 i and 2 i + 1 go where chunk i of the row's metadata says. */
+static void host_sparse_row(const host_lane *lane, int row, host_sum *a)
+{
+    const host_product *p = &lane->product[0];
+    memset(a, 0, 64 / HOST_ELEM * sizeof *a);
+    for (int chunk = 0; chunk < 16 / HOST_ELEM; chunk++) {
+        sparse_place place = sparse_place_of(HOST_ELEM, p->selector, row % 16, chunk * 4);
+        unsigned bits = lane[row / 16 * 32 + place.lane].product[0].metadata >> place.bit & 15u;
+        host_sum first = host_tile_element(p->a, row, 2 * chunk), second = host_tile_element(p->a, row, 2 * chunk + 1);
+        host_check((bits & 3u) < bits >> 2 || (first == 0 && second == 0), "indices of a chunk do not ascend");
+        a[chunk * 4 + (int)(bits & 3u)] = first;
+        a[chunk * 4 + (int)(bits >> 2)] = second;
+    }
+}
+
 /* The oldest product of 128 lanes. */
 static void host_do_product(host_lane *lane)
 {
-    enum { DEPTH = 32 / HOST_ELEM };
-    static host_sum b[WGMMA_N][DEPTH];
+    enum { MOST = 64 / HOST_ELEM };
+    static host_sum b[WGMMA_N][MOST];
+    int depth = lane->product[0].sparse ? MOST : MOST / 2;
     for (int column = 0; column < WGMMA_N; column++)
-        for (int k = 0; k < DEPTH; k++)
+        for (int k = 0; k < depth; k++)
             b[column][k] = host_tile_element(lane->product[0].b, column, k);
     for (int row = 0; row < 64; row++) {
-        host_sum a[DEPTH];
-        for (int k = 0; k < DEPTH; k++)
-            a[k] = host_a_element(lane, row, k);
+        host_sum a[MOST];
+        if (lane->product[0].sparse)
+            host_sparse_row(lane, row, a);
+        else
+            for (int k = 0; k < depth; k++)
+                a[k] = host_a_element(lane, row, k);
         for (int column = 0; column < WGMMA_N; column++) {
             host_lane *holder = &lane[row / 16 * 32 + row % 8 * 4 + column % 8 / 2];
             host_sum *sum = &holder->product[0].sum[column / 8][row % 16 / 8 * 2 + column % 2];
             host_sum all = lane->product[0].adds ? *sum : 0;
-            for (int k = 0; k < DEPTH; k++)
+            for (int k = 0; k < depth; k++)
                 all += a[k] * b[column][k];
             *sum = all;
         }
@@ -595,6 +623,15 @@ NT_INLINE void nt_wgmma_registers(host_sum sum[WGMMA_N / 8][4], const unsigned a
     host_product product = {.sum = sum, .b = b, .adds = adds, .registers = true};
     memcpy(product.word, a, 16);
     host_multiply(product);
+}
+
+NT_INLINE void nt_wgmma_sparse(host_sum sum[WGMMA_N / 8][4], unsigned a, unsigned b, unsigned metadata, int selector,
+                               unsigned adds)
+{
+    host_check(selector == 0 || HOST_ELEM == 2, "8-bit elements have selector 0");
+    host_check(b % 128 <= 64, "64 bytes of b cross a row");
+    host_multiply((host_product){
+        .sum = sum, .a = a, .b = b, .adds = adds, .metadata = metadata, .sparse = true, .selector = selector});
 }
 
 NT_INLINE void nt_wgmma_begin(void)

@@ -24,7 +24,7 @@
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_shift, nt_kernel_fc_cuda_gemv;
-extern const nt_kernel nt_kernel_fc_cuda_igemm, nt_kernel_fc_cuda_sparse;
+extern const nt_kernel nt_kernel_fc_cuda_igemm, nt_kernel_fc_cuda_sparse, nt_kernel_fc_cuda_gemm_sparse;
 
 enum { GUARD = 1024, MAX_ARGS = 16 };
 
@@ -77,6 +77,15 @@ static const example examples[] = {
     {"fc", "tile_m=128 tile_n=16 warps_m=4 warps_n=2 stages=4", NT_BF16_SPARSE, 21, 312, 330, 1, 1, 1, false},
     {"fc", "tile_m=64 tile_n=64 warps_m=2 warps_n=4 stages=2", NT_INT8_SPARSE, 70, 528, 130, 1, 1, 1, false},
     {"conv1x1", "tile_m=64 tile_n=32 warps_m=1 warps_n=2", NT_FP16_SPARSE, 2, 72, 33, 5, 7, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=1 stages=2", NT_FP16_SPARSE, 37, 264, 72, 1, 1, 1, false},
+    {"fc", "tile_m=128 tile_n=32 groups=1 stages=3 cluster_m=2 persistent=true", NT_INT8_SPARSE, 70, 528, 300, 1, 1, 1,
+     false},
+    {"fc", "tile_m=128 tile_n=64 groups=2 stages=2 cluster_m=2 cluster_n=2", NT_BF16_SPARSE, 100, 200, 330, 1, 1, 1,
+     false},
+    {"fc", "tile_m=64 tile_n=16 groups=1 stages=2 split_k=2", NT_FP16_SPARSE, 15, 520, 70, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=2 pingpong=true stages=3 persistent=true", NT_INT8_SPARSE, 100, 272, 260, 1, 1,
+     1, false},
+    {"conv1x1", "tile_m=64 tile_n=32 groups=1 stages=2", NT_BF16_SPARSE, 2, 72, 33, 5, 7, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 2, 16, 40, 6, 7, 1, false},
     {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2 transposed=true split_k=2", NT_FP16, 1, 64, 42, 5, 5, 2,
      false},
@@ -99,7 +108,7 @@ static bool is_batch_norm(const example *e)
 static const nt_kernel *kernel_of(const example *e)
 {
     if (nt_precision_is_pruned(e->precision))
-        return &nt_kernel_fc_cuda_sparse;
+        return strstr(e->params, "warps_m=") != NULL ? &nt_kernel_fc_cuda_sparse : &nt_kernel_fc_cuda_gemm_sparse;
     if (strstr(e->params, "warps_m=") != NULL)
         return &nt_kernel_fc_cuda_igemm;
     if (strstr(e->params, "warps=") != NULL)

@@ -34,6 +34,8 @@ static const struct {
     {"fc", "gemm_3xtf32", "c=1024,k=1024"},
     {"fc", "gemv", "c=4096,k=4096"},
     {"fc", "mma_sparse", "c=4096,k=4096"},
+    {"fc", "gemm_sparse", "c=4096,k=4096"},
+    {"conv1x1", "gemm_sparse", "c=256,k=64,h=56,w=56"},
     {"conv1x1", "mma_sparse", "c=256,k=64,h=56,w=56"},
     {"conv_bn_relu", "gemm", "c=256,k=256,h=14,w=14"},
     {"conv_bn_relu", "shift", "c=64,k=64,h=56,w=56"},
@@ -126,6 +128,14 @@ static void what_no_map_describes_is_refused(void **state)
     assert_int_equal(nt_shape_parse("c=64,k=64,h=56,w=56,stride=2", &problem.shape, NULL), NT_OK);
     assert_non_null(strstr(shift->refuses(&problem), "stride is 1"));
     assert_null(kernel->refuses(&problem));
+    const nt_kernel *sparse = nt_kernel_find("conv1x1", NT_DEVICE_CUDA, "gemm_sparse");
+    problem.precision = NT_INT8_SPARSE;
+    strcpy(problem.layer, "conv1x1");
+    assert_non_null(strstr(sparse->refuses(&problem), "stride 1"));
+    assert_int_equal(nt_shape_parse("c=24,k=64,h=56,w=56", &problem.shape, NULL), NT_OK);
+    assert_non_null(strstr(sparse->refuses(&problem), "multiple of 16"));
+    problem.precision = NT_FP16_SPARSE;
+    assert_null(sparse->refuses(&problem));
 }
 
 int main(void)
