@@ -65,8 +65,7 @@ static nt_status load(nt_counter_worker *worker, const json_t *items, size_t fir
 {
     nt_worker *base = &worker->base;
     size_t available = 0;
-    /* One run uncounted and one for each pass. */
-    size_t runs = base->cache == NT_HOT ? 1 : (size_t)nt_counters_passes(worker->counters) + 1;
+    size_t runs = base->cache == NT_HOT ? 1 : (size_t)nt_counters_passes(worker->counters);
     runs = runs < base->workload->ring_count ? runs : base->workload->ring_count;
     nt_status status = base->ops->memory_free(base->device, &available, err);
     while (status == NT_OK && g->count < NT_COUNTERS_BATCH && first + g->count < json_array_size(items)) {
@@ -244,7 +243,7 @@ nt_status nt__counter_batch(nt_counter_worker *worker, const json_t *request, js
     json_object_set_new(reply, "count_ms", nt_json_real(p.count_ms));
     nt_counters_cost cost = nt_counters_spent(worker->counters);
     json_object_set_new(reply, "spent",
-                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "first_ms", cost.first_ms, "sweep_ms", cost.sweep_ms,
+                        json_pack("{s:f, s:f, s:f, s:f}", "sweep_ms", cost.sweep_ms,
                                   "start_stop_ms", cost.start_stop_ms, "launch_ms", cost.launch_ms, "read_ms",
                                   cost.read_ms));
     json_object_set_new(reply, "cache", json_string(nt_cache_mode_name(worker->base.cache)));

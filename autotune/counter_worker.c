@@ -69,6 +69,13 @@ static nt_status open_device(nt_worker *base, nt_error *err)
     return status;
 }
 
+/* What takes long and holds nothing of the counters: others may time and count meanwhile. */
+static nt_status op_prepare(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err)
+{
+    (void)request, (void)reply;
+    return worker->base.device != NULL ? NT_OK : open_device(&worker->base, err);
+}
+
 static nt_status op_open(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
     nt_worker *base = &worker->base;
@@ -118,6 +125,7 @@ static const struct {
     bool needs_counters, needs_problem;
     nt_status (*run)(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err);
 } operations[] = {
+    {"prepare", false, false, op_prepare},
     {"open", false, false, op_open},
     {"problem", true, false, op_problem},
     {"counters", true, true, nt__counter_batch},

@@ -379,6 +379,8 @@ static nt_status run_sweep(nt__sweep *sweep, nt_error *err)
         status = nt__profile_check(sweep, err);
     if (status == NT_OK && sweep->stop_signal == 0)
         status = prepare_run(sweep, err);
+    if (status == NT_OK && sweep->stop_signal == 0)
+        nt__profile_prepare(sweep);
     sweep->pool = nt_pool_open(nt_sweep_jobs(sweep->options));
     for (; status == NT_OK && sweep->unit_index < sweep->unit_count && sweep->stop_signal == 0; sweep->unit_index++)
         status = run_unit(sweep, err);

@@ -53,6 +53,7 @@ static nt_status start(nt__sweep *sweep, nt_error *err)
     char name[64];
     nt__device_name(sweep, name, sizeof name);
     sweep->counters_problem = -1;
+    sweep->counters_owed = 0;
     return nt_child_start(&sweep->counter_worker, "--counter-worker", name, false, err);
 }
 
@@ -74,6 +75,11 @@ static nt_status ask(nt__sweep *sweep, json_t *request, double deadline_s, json_
             status = nt_channel_pump(channel, err);
         if (status == NT_OK)
             status = nt_channel_next(channel, reply, err);
+        if (*reply != NULL && sweep->counters_owed > 0) {
+            sweep->counters_owed--; /* what it was told to prepare; where that failed, this question fails as well */
+            json_decref(*reply);
+            *reply = NULL;
+        }
     }
     if (status == NT_OK)
         return NT_OK;
@@ -350,6 +356,16 @@ nt_status nt__profile_check(nt__sweep *sweep, nt_error *err)
     opened_done(&metrics);
     nt_child_kill(&sweep->counter_worker); /* nothing holds the counters while trials are timed */
     return status == NT_USAGE ? status : NT_OK;
+}
+
+void nt__profile_prepare(nt__sweep *sweep)
+{
+    nt_error ignored; /* whoever asks first hears it */
+    if (sweep->options->profile == NT_PROFILE_NONE || sweep->options->device == NT_DEVICE_CPU ||
+        start(sweep, &ignored) != NT_OK)
+        return;
+    if (nt_channel_send(&sweep->counter_worker.channel, json_pack("{s:s}", "op", "prepare"), &ignored) == NT_OK)
+        sweep->counters_owed = 1;
 }
 
 nt_status nt__profile_run(nt__sweep *sweep, nt_error *err)

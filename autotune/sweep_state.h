@@ -150,6 +150,7 @@ typedef struct nt__sweep {
 
     nt_child counter_worker;
     int counters_problem;  /* unit the counter worker has prepared; -1 none */
+    int counters_owed;     /* answers that it will send before those to later questions */
     bool counters_refused; /* said once */
     nt__counted *counted;  /* ok trials of this unit */
     size_t counted_count, counted_capacity;
@@ -228,6 +229,8 @@ nt_status nt__reuse(nt__sweep *sweep, nt__candidate *candidate, bool *reused, nt
 
 /* profile: after the finals, waiting inside */
 nt_status nt__profile_check(nt__sweep *sweep, nt_error *err); /* --metrics names what the chip has, or NT_USAGE */
+/* Begins to open the counter worker's device, beside the device worker's own opening; nothing is counted before profile_run. */
+void nt__profile_prepare(nt__sweep *sweep);
 void nt__profile_remember(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config);
 void nt__profile_note(nt__sweep *sweep, int64_t trial, const json_t *values);
 nt_status nt__profile_run(nt__sweep *sweep, nt_error *err);

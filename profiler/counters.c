@@ -287,18 +287,16 @@ static nt_status sweep_caches(nt_counters *counters, nt_error *err)
                            : status;
 }
 
-/* All of a batch once. Waiting after each tells whose fault a fault is; otherwise only the last waits, and one that
- * shows there is nobody's. */
-static nt_status run_pass(const batch *b, bool wait, size_t *failed, nt_error *err)
+/* All of a batch once, the last waited for. A fault that shows there is nobody's, unless there is one plan alone. */
+static nt_status run_pass(const batch *b, size_t *failed, nt_error *err)
 {
     for (size_t i = 0; i < b->count; i++)
         for (int run = 1; run <= b->runs; run++) {
             bool last = i + 1 == b->count && run == b->runs;
-            nt_status status = run_once(&b->target[i], run == b->runs, wait || last, err);
+            nt_status status = run_once(&b->target[i], run == b->runs, last, err);
             if (status == NT_OK)
                 continue;
-            bool waited = wait || b->target[i].ops->launch == NULL;
-            if (waited || status != NT_DEVICE_LOST || b->count == 1)
+            if (b->target[i].ops->launch == NULL || status != NT_DEVICE_LOST || b->count == 1)
                 *failed = i;
             return status;
         }
@@ -313,7 +311,7 @@ static nt_status count_pass(nt_counters *counters, const batch *b, bool *more, s
     if (status != NT_OK)
         return status;
     double started = nt_now_ms();
-    status = run_pass(b, false, failed, err);
+    status = run_pass(b, failed, err);
     double ran = nt_now_ms();
     nt_status stopped = nt_cupti_range_stop(counters->session, more, status == NT_OK ? err : &second);
     counters->cost.start_stop_ms += started - begin + nt_now_ms() - ran;
@@ -321,15 +319,11 @@ static nt_status count_pass(nt_counters *counters, const batch *b, bool *more, s
     return status == NT_OK ? stopped : status;
 }
 
-/* Launches each plan until the profiler has all its passes. The first round goes uncounted: what a first launch alone
- * costs is no property of the plan, and one that faults does so while nothing is being counted. */
+/* Launches each plan until the profiler has all its passes. No round goes uncounted before them: plans are those of trials
+ * that ran, and another run of each would cost more than what is counted. */
 static nt_status run_batch(nt_counters *counters, const batch *b, nt_cache_mode cache, size_t *failed, nt_error *err)
 {
     nt_status status = nt_cupti_range_reset(counters->session, err);
-    double begin = nt_now_ms();
-    if (status == NT_OK)
-        status = run_pass(b, true, failed, err);
-    counters->cost.first_ms += nt_now_ms() - begin;
     bool more = true;
     for (int pass = 0; status == NT_OK && more; pass++) {
         if (pass > 2 * counters->plan->passes)

@@ -36,7 +36,6 @@ size_t nt_counters_count(const nt_counters *counters); /* metrics: values of one
 
 /* Where the time of all collections went. */
 typedef struct nt_counters_cost {
-    double first_ms;      /* the uncounted round */
     double sweep_ms;      /* emptying the caches before cold passes */
     double launch_ms;     /* counted launches */
     double start_stop_ms; /* of the passes */

@@ -15,6 +15,8 @@ twelve=$twelve,l1tex__t_sector_hit_rate.pct,smsp__issue_active.avg.pct_of_peak_s
 
 worker() { "$JUDGE" worker "$NNTUNE" 500 || missed=1; }
 advice() { "$JUDGE" advice || missed=1; }
+# Nothing is judged here: what the first pass depends on.
+starts() { for ranges in 32 128 512; do for launches in 0 1 100; do "$JUDGE" starts $ranges $launches; done; done; }
 zeroing() { "$JUDGE" steps && "$JUDGE" zeroing || missed=1; }
 
 ncu() {

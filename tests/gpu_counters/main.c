@@ -73,8 +73,7 @@ static int count(int argc, char **argv)
     }
     if (counters != NULL) {
         nt_counters_cost cost = nt_counters_spent(counters);
-        printf("of it: uncounted round %.0f ms, launches %.0f, start and stop %.0f, reading %.0f\n", cost.first_ms,
-               cost.launch_ms, cost.start_stop_ms, cost.read_ms);
+        printf("of it: launches %.0f ms, start and stop %.0f, reading %.0f\n", cost.launch_ms, cost.start_stop_ms, cost.read_ms);
     }
     free(values);
     nt_counters_close(counters);
@@ -212,6 +211,44 @@ static int steps(int argc, char **argv)
     return status == NT_OK ? 0 : judge_fail("taking the counters step by step", &err);
 }
 
+/* What the first pass of a session costs, by its room for ranges and by what the context holds: starts RANGES LAUNCHES. */
+static int starts(int argc, char **argv)
+{
+    static const char *const names[] = {"t1"};
+    bench b;
+    CUdevice handle;
+    CUcontext context;
+    nt_error err = {0};
+    char chip[NT_CHIP_BYTES] = "";
+    nt_metric_plan *plan = NULL;
+    nt_cupti_range *session = NULL;
+    bool more = false;
+    if (argc < 2 || !bench_open(&b))
+        return 1;
+    nt_cuda_native(b.device, &handle, &context);
+    nt_cupti_target target = {0, handle, context};
+    nt_target one = bench_target(&b, &b.subject[SMALL]);
+    for (int i = 0; i < atoi(argv[1]); i++)
+        bench_launch_plain(&b, &one, 1);
+    nt_status status = nt_cupti_range_probe(&target, chip, &err);
+    status = status == NT_OK ? nt_metric_plan_open(NT_CUPTI_RANGES, chip, NULL, names, 1, 0, &plan, &err) : status;
+    double at[4] = {nt_now_ms()};
+    status =
+        status == NT_OK ? nt_cupti_range_open(&target, plan, (size_t)atoi(argv[0]), &session, &err) : status;
+    for (int i = 1; i < 4 && status == NT_OK; i++) {
+        at[i] = nt_now_ms();
+        status = i < 3 ? nt_cupti_range_start(session, &err) : NT_OK;
+        status = status == NT_OK && i < 3 ? nt_cupti_range_stop(session, &more, &err) : status;
+        status = status == NT_OK && i < 3 ? nt_cupti_range_reset(session, &err) : status;
+    }
+    printf("room for %s ranges, %s launches before: session %.1f ms, first pass %.1f, second %.1f\n", argv[0], argv[1],
+           at[1] - at[0], at[2] - at[1], at[3] - at[2]);
+    nt_cupti_range_close(session);
+    nt_metric_plan_close(plan);
+    bench_close(&b);
+    return status == NT_OK ? 0 : judge_fail("starting to count", &err);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -220,14 +257,14 @@ int main(int argc, char **argv)
     } parts[] = {
         {"worker", judge_worker}, {"count", count},         {"launch", launch},         {"plain", plain},
         {"counted", counted},     {"zeroing", zeroing},     {"compare", judge_compare}, {"steps", steps},
-        {"slope", judge_slope},   {"advice", judge_advice},
+        {"slope", judge_slope},   {"advice", judge_advice}, {"starts", starts},
     };
     for (size_t i = 0; argc >= 2 && i < sizeof parts / sizeof parts[0]; i++)
         if (strcmp(parts[i].name, argv[1]) == 0)
             return parts[i].run(argc - 2, argv + 2);
     fprintf(stderr,
             "usage: %s worker NNTUNE N | count N.. | launch N | counted | plain | compare OURS NCU.csv | zeroing | "
-            "slope FILE | advice\n",
+            "slope FILE | advice | starts RANGES LAUNCHES\n",
             argv[0]);
     return 2;
 }
