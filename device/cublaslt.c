@@ -16,7 +16,7 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "device/cuda_library.h"
+#include "device/vendor_library.h"
 
 #if NT_HAVE_CUBLASLT_H
 #include <cublasLt.h>
@@ -49,33 +49,30 @@ static const nt_symbol symbols[] = {
 #undef X
 };
 
+static const nt_vendor_source source = {
+    .override = "NNTUNE_CUBLASLT",
+    .names = {"libcublasLt.so.13", "libcublasLt.so.12"},
+    .name_count = 2,
+    .of_toolkit = true,
+    .where = "it comes with NVIDIA's CUDA toolkit",
+    .is = "cuBLASLt of version 12 or 13",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof symbols[0],
+};
+
 static void open_library(nt_vendor_library *out)
 {
-    static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-    nt_str why = {0};
-    library.handle = nt_library_find("NNTUNE_CUBLASLT", names, 2, &why);
-    if (library.handle == NULL) {
-        snprintf(out->missing, sizeof out->missing, "%.120s; it comes with NVIDIA's CUDA toolkit", nt_str_text(&why));
-        nt_str_done(&why);
+    library.handle = nt_vendor_library_open(&source, &library.f, out);
+    if (library.handle == NULL)
         return;
-    }
-    nt_str_done(&why);
-    const char *missing = nt_library_bind(library.handle, &library.f, symbols, sizeof symbols / sizeof symbols[0]);
-    if (missing != NULL) {
-        snprintf(out->missing, sizeof out->missing, "the library found has no function %s: version 12 or 13 is needed",
-                 missing);
-        return;
-    }
     size_t version = library.f.GetVersion();
     snprintf(out->version, sizeof out->version, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
 }
 
 static void find(nt_vendor_library *out)
 {
-    if (library.found.version[0] == '\0') {
-        library.found = (nt_vendor_library){{0}, {0}};
+    if (library.found.version[0] == '\0')
         open_library(&library.found);
-    }
     *out = library.found;
 }
 

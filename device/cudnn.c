@@ -14,7 +14,7 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "device/cuda_library.h"
+#include "device/vendor_library.h"
 
 #if NT_HAVE_CUDNN_H
 #include <cudnn.h>
@@ -50,24 +50,24 @@ static const nt_symbol symbols[] = {
 #undef X
 };
 
+static const nt_vendor_source source = {
+    .override = "NNTUNE_CUDNN",
+    .names = {"libcudnn.so.9"},
+    .name_count = 1,
+    .of_toolkit = true,
+    .where = "NVIDIA's packages cudnn9 or nvidia-cudnn (Python) have it",
+    .is = "cuDNN of version 9",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof symbols[0],
+};
+
 static void open_library(nt_vendor_library *out)
 {
-    static const char *const names[] = {"libcudnn.so.9"};
-    nt_str why = {0};
-    library.handle = nt_library_find("NNTUNE_CUDNN", names, 1, &why);
-    if (library.handle == NULL) {
-        snprintf(out->missing, sizeof out->missing, "%.110s; NVIDIA's packages cudnn9 or nvidia-cudnn (Python) have it",
-                 nt_str_text(&why));
-        nt_str_done(&why);
+    library.handle = nt_vendor_library_open(&source, &library.f, out);
+    if (library.handle == NULL)
         return;
-    }
-    nt_str_done(&why);
-    const char *missing = nt_library_bind(library.handle, &library.f, symbols, sizeof symbols / sizeof symbols[0]);
-    size_t version = missing == NULL ? library.f.GetVersion() : 0;
-    if (missing != NULL)
-        snprintf(out->missing, sizeof out->missing, "the library found has no function %s: version 9 is needed",
-                 missing);
-    else if (version / 10000 != CUDNN_MAJOR)
+    size_t version = library.f.GetVersion();
+    if (version / 10000 != CUDNN_MAJOR)
         snprintf(out->missing, sizeof out->missing, "version %zu.%zu was found, %d is needed", version / 10000,
                  version / 100 % 100, CUDNN_MAJOR);
     else
@@ -76,10 +76,8 @@ static void open_library(nt_vendor_library *out)
 
 static void find(nt_vendor_library *out)
 {
-    if (library.found.version[0] == '\0') {
-        library.found = (nt_vendor_library){{0}, {0}};
+    if (library.found.version[0] == '\0')
         open_library(&library.found);
-    }
     *out = library.found;
 }
 

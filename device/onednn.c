@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "core/vendor_call.h"
-#include "device/cuda_library.h"
+#include "device/vendor_library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,34 +50,30 @@ static const nt_symbol symbols[] = {
 #undef X
 };
 
+static const nt_vendor_source source = {
+    .override = "NNTUNE_ONEDNN",
+    .names = {"libdnnl.so.2"},
+    .name_count = 1,
+    .where = "Debian has it in libdnnl2",
+    .is = "oneDNN of version 2",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof symbols[0],
+};
+
 static void open_library(nt_vendor_library *out)
 {
-    static const char *const names[] = {"libdnnl.so.2"};
-    nt_str why = {0};
-    library.handle = nt_library_open("NNTUNE_ONEDNN", names, 1, &why);
-    if (library.handle == NULL) {
-        snprintf(out->missing, sizeof out->missing, "%.140s; Debian has it in libdnnl2", nt_str_text(&why));
-        nt_str_done(&why);
+    library.handle = nt_vendor_library_open(&source, &library.f, out);
+    if (library.handle == NULL)
         return;
-    }
-    nt_str_done(&why);
-    const char *absent = nt_library_bind(library.handle, &library.f, symbols, sizeof symbols / sizeof symbols[0]);
-    if (absent != NULL) {
-        snprintf(out->missing, sizeof out->missing, "the library has no %s: it is no oneDNN of version 2", absent);
-        return;
-    }
     const dnnl_version_t *version = library.f.version();
-    if (version->major != DNNL_VERSION_MAJOR) {
+    if (version->major != DNNL_VERSION_MAJOR)
         snprintf(out->missing, sizeof out->missing, "it is version %d.%d.%d; nntune was built for version %d",
                  version->major, version->minor, version->patch, DNNL_VERSION_MAJOR);
-        return;
-    }
-    if (library.f.engine_create(&library.engine, dnnl_cpu, 0) != dnnl_success ||
-        library.f.stream_create(&library.stream, library.engine, dnnl_stream_default_flags) != dnnl_success) {
+    else if (library.f.engine_create(&library.engine, dnnl_cpu, 0) != dnnl_success ||
+             library.f.stream_create(&library.stream, library.engine, dnnl_stream_default_flags) != dnnl_success)
         snprintf(out->missing, sizeof out->missing, "it gives no cpu engine");
-        return;
-    }
-    snprintf(out->version, sizeof out->version, "%d.%d.%d", version->major, version->minor, version->patch);
+    else
+        snprintf(out->version, sizeof out->version, "%d.%d.%d", version->major, version->minor, version->patch);
 }
 
 static void find(nt_vendor_library *out)

@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "core/vendor_call.h"
-#include "device/cuda_library.h"
+#include "device/vendor_library.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,22 +35,22 @@ static struct {
     nt_vendor_library found;
 } library;
 
+static const nt_vendor_source source = {
+    .override = "NNTUNE_OPENBLAS",
+    .names = {"libopenblas.so.0"},
+    .name_count = 1,
+    .where = "Debian has it in libopenblas0",
+    .is = "OpenBLAS",
+    .symbols = symbols,
+    .symbol_count = sizeof symbols / sizeof symbols[0],
+};
+
 /* "OpenBLAS 0.3.21 DYNAMIC_ARCH .." gives 0.3.21 */
 static void open_library(nt_vendor_library *out)
 {
-    static const char *const names[] = {"libopenblas.so.0"};
-    nt_str why = {0};
-    library.handle = nt_library_open("NNTUNE_OPENBLAS", names, 1, &why);
-    if (library.handle == NULL)
-        snprintf(out->missing, sizeof out->missing, "%.140s; Debian has it in libopenblas0", nt_str_text(&why));
-    nt_str_done(&why);
+    library.handle = nt_vendor_library_open(&source, &library.f, out);
     if (library.handle == NULL)
         return;
-    const char *absent = nt_library_bind(library.handle, &library.f, symbols, sizeof symbols / sizeof symbols[0]);
-    if (absent != NULL) {
-        snprintf(out->missing, sizeof out->missing, "the library has no %s: it is no OpenBLAS", absent);
-        return;
-    }
     const char *config = library.f.config(), *version = strchr(config, ' ');
     version = version != NULL ? version + 1 : config;
     snprintf(out->version, sizeof out->version, "%.*s", (int)strcspn(version, " "), version);
