@@ -57,6 +57,11 @@ static bool of_layer(const nt_sweep_options *o, const nt_kernel *kernel)
     return kernel->device == o->device && strcmp(kernel->layer, o->layer) == 0;
 }
 
+static bool device_is_too_old(const nt_kernel *kernel, const nt_device_info *device)
+{
+    return device->kind == NT_DEVICE_CUDA && device->compute_capability < kernel->min_compute_capability;
+}
+
 /* Why a kernel cannot serve a problem, or NULL. */
 static const char *why_not(const nt_kernel *kernel, const nt_problem *problem, const nt_device_info *device)
 {
@@ -64,7 +69,7 @@ static const char *why_not(const nt_kernel *kernel, const nt_problem *problem, c
         return "precision";
     if (!(kernel->layouts & NT_BIT(problem->layout)))
         return "layout";
-    if (device->kind == NT_DEVICE_CUDA && device->compute_capability < kernel->min_compute_capability)
+    if (device_is_too_old(kernel, device))
         return "compute capability";
     if (kernel->vendor != NT_VENDOR_NONE && device->library[kernel->vendor].version[0] == '\0')
         return device->library[kernel->vendor].missing[0] != '\0' ? device->library[kernel->vendor].missing
@@ -82,7 +87,8 @@ static nt_status nobody(const nt_sweep_options *o, const nt_problem *problem, co
     for (int i = 0; i < nt_kernel_count; i++) {
         if (!of_layer(o, nt_kernels[i]) || !meant(o, nt_kernels[i]))
             continue;
-        precisions |= nt_kernels[i]->precisions;
+        if (!device_is_too_old(nt_kernels[i], device))
+            precisions |= nt_kernels[i]->precisions;
         nt_str_addf(&reasons, "%s%s: %s", reasons.length ? "; " : "", nt_kernels[i]->name,
                     why_not(nt_kernels[i], problem, device));
     }

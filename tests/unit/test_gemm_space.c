@@ -116,6 +116,27 @@ static void whatever_is_legal_can_be_launched(void **state)
     }
 }
 
+/* A sweep begins with them. */
+static void rules_of_sparse_weights_are_legal_for_large_batches(void **state)
+{
+    (void)state;
+    const nt_kernel *kernel = nt_kernel_find("fc", NT_DEVICE_CUDA, "gemm_sparse");
+    nt_device_info device = h200();
+    nt_problem problem = {.batch = 1024, .precision = NT_FP16_SPARSE, .layer = "fc"};
+    nt_space *space = NULL;
+    assert_int_equal(nt_shape_parse("c=4096,k=4096", &problem.shape, NULL), NT_OK);
+    assert_int_equal(nt_space_build(kernel, &problem, &device, NULL, 0, NULL, &space, NULL), NT_OK);
+    assert_true(kernel->rule_count > 0);
+    for (int i = 0; i < kernel->rule_count; i++) {
+        nt_config config;
+        uint64_t index;
+        assert_int_equal(nt_kernel_rule_config(kernel, &kernel->rules[i], &config, NULL), NT_OK);
+        if (!nt_space_index(space, &config, &index))
+            fail_msg("'%s' is not legal", kernel->rules[i].name);
+    }
+    nt_space_free(space);
+}
+
 static void what_no_map_describes_is_refused(void **state)
 {
     (void)state;
@@ -142,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_is_legal_can_be_launched),
+        cmocka_unit_test(rules_of_sparse_weights_are_legal_for_large_batches),
         cmocka_unit_test(what_no_map_describes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
