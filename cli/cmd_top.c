@@ -34,7 +34,7 @@ typedef struct top {
     FILE *log;         /* NULL without --log */
 } top;
 
-static volatile bool stop_asked;
+static atomic_bool stop_asked;
 
 static void ask_to_stop(int signal_number)
 {

@@ -177,7 +177,7 @@ static void print_line(const nt_facts *facts, bool json)
     nt_str_done(&best);
 }
 
-nt_status nt_top_run_lines(const nt_args *args, const nt_top_source *source, const volatile bool *stop, nt_error *err)
+nt_status nt_top_run_lines(const nt_args *args, const nt_top_source *source, const atomic_bool *stop, nt_error *err)
 {
     nt_top_feed *feed = NULL;
     int64_t frames = nt_args_integer(args, "frames", INT64_MAX), told = -1;

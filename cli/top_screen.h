@@ -2,6 +2,8 @@
 #ifndef NT_TOP_SCREEN_H
 #define NT_TOP_SCREEN_H
 
+#include <stdatomic.h>
+
 #include "cli/options.h"
 #include "cli/top_feed.h"
 
@@ -13,7 +15,7 @@ bool nt_top_screen_possible(const nt_args *args, const char **why);
 bool nt_top_database(const nt_args *args, char out[NT_PATH_BYTES]);
 
 /* Lines for a run: one whenever something changed, until `frames` or *stop. */
-nt_status nt_top_run_lines(const nt_args *args, const nt_top_source *source, const volatile bool *stop, nt_error *err);
+nt_status nt_top_run_lines(const nt_args *args, const nt_top_source *source, const atomic_bool *stop, nt_error *err);
 
 nt_status nt_top_screen(const nt_args *args, const nt_top_source *source, int *exit_code, nt_error *err);
 

@@ -190,7 +190,7 @@ static nt_status poll_all(nt_live *const *lives, int count, int *failed, nt_erro
     return NT_OK;
 }
 
-nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const volatile bool *stop, int *failed,
+nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const atomic_bool *stop, int *failed,
                        nt_error *err)
 {
     double span_s = seconds, left_s;

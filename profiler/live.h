@@ -10,6 +10,7 @@
 #define NT_LIVE_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "core/record.h"
 
@@ -111,7 +112,7 @@ nt_status nt_live_open(const nt_device_info *device, int wanted, nt_live **out, 
 
 /* Waits until `seconds` (or the slowest source's shortest time) after the last frame of the first of them, serving all.
  * NT_TIMED_OUT: *stop became true before. Anything else but NT_OK: *failed (may be NULL) is the device it is about. */
-nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const volatile bool *stop, int *failed,
+nt_status nt_live_wait(nt_live *const *lives, int count, double seconds, const atomic_bool *stop, int *failed,
                        nt_error *err);
 
 /* The frame since the last one. */

@@ -27,7 +27,7 @@ typedef struct shared {
     nt_want want;
     int64_t wants; /* how often it changed */
     bool paused, reading;
-    volatile bool hurry; /* ends the reader's wait, with the descriptor */
+    atomic_bool hurry; /* ends the reader's wait, with the descriptor */
     int nudge;
     bool stop;
     double interval_s;

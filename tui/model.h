@@ -5,6 +5,8 @@
 #ifndef NT_MODEL_H
 #define NT_MODEL_H
 
+#include <stdatomic.h>
+
 #include "core/advice.h"
 #include "core/store.h"
 #include "tui/layout.h"
@@ -99,7 +101,7 @@ void nt_snapshot_free(nt_snapshot *snapshot); /* NULL allowed */
 
 /* What ends a wait early. */
 typedef struct nt_wake {
-    const volatile bool *stop;
+    const atomic_bool *stop;
     int fd; /* readable once *stop is true; -1: a signal sets it */
 } nt_wake;
 

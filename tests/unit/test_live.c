@@ -507,7 +507,7 @@ static void a_stop_is_seen_between_frames(void **state)
     (void)state;
     nt_device_info info;
     nt_live *live;
-    bool stop = true;
+    atomic_bool stop = true;
     nt_error err;
     nt_device_info_init(&info, NT_DEVICE_CPU);
     assert_int_equal(nt_live_open(&info, -1, &live, &err), NT_OK);
