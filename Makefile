@@ -143,7 +143,7 @@ CFLAGS_autotune_gp_linear := -O3
 # that header alone.
 CFLAGS_profiler_cupti_host := -Iprofiler/cxx
 CFLAGS_profiler_inject_count_session := -Iprofiler/cxx
-$(BUILD)/tests/test_counters $(BUILD)/tests/test_counter_worker: private CPPFLAGS += -Iprofiler/cxx
+$(BUILD)/tests/test_counters $(BUILD)/tests/test_counters_collect $(BUILD)/tests/test_counter_worker: private CPPFLAGS += -Iprofiler/cxx
 
 # The libraries that the test builds itself need NVIDIA's headers too.
 $(BUILD)/tests/test_cuda_vendor: private CPPFLAGS += \
