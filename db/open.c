@@ -17,9 +17,9 @@
 
 extern const char nt_embed_db_schema_sql[], nt_embed_db_schema_2_sql[], nt_embed_db_schema_3_sql[],
     nt_embed_db_schema_4_sql[], nt_embed_db_schema_5_sql[], nt_embed_db_schema_6_sql[], nt_embed_db_schema_7_sql[],
-    nt_embed_db_schema_8_sql[], nt_embed_db_schema_9_sql[];
+    nt_embed_db_schema_8_sql[], nt_embed_db_schema_9_sql[], nt_embed_db_views_sql[];
 
-/* steps[i] leads from version i to i + 1. */
+/* steps[i] leads from version i to i + 1; the views come after the last. */
 static const char *const steps[NT_DB_SCHEMA_VERSION] = {
     nt_embed_db_schema_sql,   nt_embed_db_schema_2_sql, nt_embed_db_schema_3_sql,
     nt_embed_db_schema_4_sql, nt_embed_db_schema_5_sql, nt_embed_db_schema_6_sql,
@@ -221,8 +221,11 @@ static nt_status migrate(const nt_db *db, nt_error *err)
         return status;
     /* Asked again under the lock: another process may have been faster. */
     status = identify(db, &version, err);
+    bool older = version < NT_DB_SCHEMA_VERSION;
     for (; status == NT_OK && version < NT_DB_SCHEMA_VERSION; version++)
         status = take_step(db, version, err);
+    if (status == NT_OK && older)
+        status = nt_db_exec(db, nt_embed_db_views_sql, "making its views", err);
     return nt_db_finish(db, status, "making its tables", err);
 }
 

@@ -18,25 +18,3 @@ CREATE TABLE profile_counter (
     cache TEXT NOT NULL CHECK (cache IN ('as_left', 'replayed')),
     PRIMARY KEY (run_id, number, name)
 ) STRICT, WITHOUT ROWID;
-
--- One row a kernel name and counter.
-CREATE VIEW profile_counters AS
-WITH ranked AS (
-    SELECT run_id, kernel, name, value, unit, source, passes, cache,
-           row_number() OVER (PARTITION BY run_id, kernel, name, value IS NULL ORDER BY value) AS place,
-           count(value) OVER (PARTITION BY run_id, kernel, name) AS known
-    FROM profile_counter
-)
-SELECT run_id AS profile,
-       kernel,
-       name,
-       count(value) AS launches,
-       avg(value) FILTER (WHERE value IS NOT NULL AND place IN ((known + 1) / 2, (known + 2) / 2)) AS median,
-       min(value) AS least,
-       max(value) AS most,
-       max(unit) AS unit,
-       max(source) AS source,
-       max(passes) AS passes,
-       CASE WHEN min(cache) = max(cache) THEN min(cache) END AS cache
-FROM ranked
-GROUP BY run_id, kernel, name;
