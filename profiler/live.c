@@ -136,8 +136,10 @@ void nt_live_note(nt_live *live, nt_str *out)
 
 static nt_status give_way(nt_live *live, nt_error *err)
 {
-    nt_str_addf(&live->note, "%s: pm gave the counters back and waits until it ends",
-                err != NULL && err->what[0] != '\0' ? err->what : "a sweep wants the device");
+    bool swept = nt_device_is_swept(live->device.uuid, NULL);
+    nt_str_addf(&live->note, "%s: pm gave the counters back and waits until %s",
+                err != NULL && err->what[0] != '\0' ? err->what : "a sweep wants the device",
+                swept ? "it ends" : "they are free");
     live->waits_for_pm = true;
     live->retry_at_s = nt_now_s() + retry_s;
     return open_holding_nothing(live, err);
@@ -151,7 +153,7 @@ static void try_pm_again(nt_live *live)
     if (open_source(live, NT_LIVE_PM, NULL) != NT_OK)
         return;
     live->waits_for_pm = false;
-    nt_str_add(&live->note, "the sweep has ended: pm samples again");
+    nt_str_add(&live->note, "the counters are free: pm samples again");
 }
 
 static nt_status poll_source(nt_live *live, nt_error *err)
@@ -217,7 +219,12 @@ nt_status nt_live_read(nt_live *live, nt_live_frame *out, nt_error *err)
         live->base_at_s = begin;
     }
     *out = live->base_frame;
-    nt_status status = live->main.ops->read(live->main.source, out, err);
+    nt_error why = {0};
+    nt_status status = live->main.ops->read(live->main.source, out, &why);
+    if (status == NT_BUSY) /* somebody else took the counters in the middle */
+        status = give_way(live, &why) == NT_OK ? NT_TIMED_OUT : NT_BUSY;
+    if (status != NT_OK && err != NULL)
+        *err = why;
     double now = nt_now_s();
     out->unix_s = nt_unix_s() - (isnan(out->lag_s) ? 0 : out->lag_s);
     if (isnan(out->span_s))

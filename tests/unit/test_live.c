@@ -428,6 +428,45 @@ static void pm_gives_way_to_a_sweep_and_comes_back(void **state)
     assert_int_equal(play.enabled, 0);
 }
 
+static int decode_is_refused(void *params)
+{
+    (void)params;
+    return CUPTI_ERROR_HARDWARE_BUSY;
+}
+
+/* Another tool takes the counters while we sample: seen when they are polled, and when they are read. */
+static void pm_gives_way_when_the_counters_are_taken(void **state)
+{
+    (void)state;
+    for (int polled = 0; polled < 2; polled++) {
+        nt_live *live = open_pm();
+        nt_live_frame frame;
+        nt_cupti_api api = fake_cupti;
+        nt_str note = {0};
+        nt_error err = {0};
+        nt_live_close(live);
+        api.pm_decode = decode_steadily;
+        nt_cupti_api_use(&api);
+        nt_device_info info = gpu();
+        assert_int_equal(nt_live_open(&info, NT_LIVE_PM, &live, NULL), NT_OK);
+        next_frame(live, 0.1, &frame);
+        api.pm_decode = decode_is_refused;
+        if (polled)
+            next_frame(live, 0.25, &frame);
+        else
+            assert_int_equal(nt_live_read(live, &frame, &err), NT_OK);
+        assert_int_equal(nt_live_source_now(live), NT_LIVE_GPM);
+        assert_int_equal(play.enabled, 0);
+        nt_live_note(live, &note);
+        assert_contains(nt_str_text(&note), "waits until they are free");
+        api.pm_decode = decode_steadily;
+        next_frame(live, 1.5, &frame);
+        assert_int_equal(nt_live_source_now(live), NT_LIVE_PM);
+        nt_str_done(&note);
+        nt_live_close(live);
+    }
+}
+
 static void pm_waits_for_a_sweep_that_runs_already(void **state)
 {
     (void)state;
@@ -460,6 +499,7 @@ static void two_samplers_are_one_too_many(void **state)
 #define PM_TESTS                                                                                     \
     cmocka_unit_test(pm_values_and_their_source), cmocka_unit_test(pm_believes_no_impossible_share), \
         cmocka_unit_test(pm_gives_way_to_a_sweep_and_comes_back),                                    \
+        cmocka_unit_test(pm_gives_way_when_the_counters_are_taken),                              \
         cmocka_unit_test(pm_waits_for_a_sweep_that_runs_already), cmocka_unit_test(two_samplers_are_one_too_many),
 #else
 #define PM_TESTS
