@@ -85,6 +85,9 @@
     X(conv_bn_relu_cuda_gemm_first) \
     X(conv_bn_relu_cuda_gemm3_first) \
     X(conv_bn_relu_cuda_shift) \
+    X(conv_bn_relu_cuda_gemm_chain) \
+    X(conv_bn_relu_cuda_gemm3_chain) \
+    X(conv_bn_relu_cuda_shift_chain) \
     X(conv1x1_chain3_cuda_simt) \
     X(conv1x1_chain3_cuda_simt_three) \
     X(conv1x1_chain3_cuda_mma) \

@@ -2,11 +2,10 @@
  *
  * Where channels are few, copying each pixel nine times costs more than multiplying it: this kernel copies it once and
  * pays with positions computed in vain (a column a row, and the tail of a tile). Tiles are rows of one image. */
+#include "kernels/conv3x3/shift.h"
 #include "kernels/gemm/gemm.h"
 
-extern const char nt_embed_conv3x3_shift_cu[];
-
-static const nt_param params[] = {
+const nt_param nt__shift_params[NT__SHIFT_PARAMS] = {
     {.name = "rows",
      .help = "rows of an image that a block computes at once",
      .NT_INTS(1, 2, 3, 4, 7, 8, 14),
@@ -42,7 +41,7 @@ enum { ROW_BYTES = 128, GUARD_BYTES = 1024, COPY_THREADS = 64 };
     "(pixel_stages * " PIXEL_BYTES " + " FILTER_STAGES " * tile_n * 128 + 16 * (pixel_stages + " FILTER_STAGES ") + " \
     "16)"
 
-static const nt_constraint constraints[] = {
+const nt_constraint nt__shift_constraints[NT__SHIFT_CONSTRAINTS] = {
     {"cc == 90", "only compute capability 9.0 has the instructions"},
     {"w + 1 <= 256", "a row of the image and a column of zeros make one copy"},
     {"rows <= h", "a tile lies in one image"},
@@ -65,7 +64,7 @@ static const nt_constraint constraints[] = {
 
 static int64_t value(const nt_config *config, const char *name)
 {
-    return nt_config_int(params, config, name);
+    return nt_config_int(nt__shift_params, config, name);
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -183,10 +182,10 @@ static nt_status plan(const nt_problem *problem, const nt_config *config, const 
         .layouts = NT_BIT(NT_NHWC),                                                                              \
         .min_compute_capability = 90,                                                                            \
         .arch_specific = true,                                                                                   \
-        .params = params,                                                                                        \
-        .param_count = sizeof params / sizeof params[0],                                                         \
-        .constraints = constraints,                                                                              \
-        .constraint_count = sizeof constraints / sizeof constraints[0],                                          \
+        .params = nt__shift_params,                                                                              \
+        .param_count = NT__SHIFT_PARAMS,                                                                         \
+        .constraints = nt__shift_constraints,                                                                    \
+        .constraint_count = NT__SHIFT_CONSTRAINTS,                                                               \
         .bound = NT_BOUND_DIRECT,                                                                                \
         .additions = nt__product_additions,                                                                      \
         .refuses = refuses,                                                                                      \

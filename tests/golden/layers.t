@@ -76,18 +76,21 @@ $ nntune layers
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=relu6, silu, gelu or none
 |   shapes: 64x56x56 (default), 128x28x28, 256x14x14, 512x7x7, resnet-128s2, resnet-256s2 and 2 more; any other as CxHxW with k = c or by keys c,k,h,w,stride,act
 |
-|   kernel            device  precisions        layouts     parameters  what it is
-|   direct            cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col            cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   chain             cpu     fp32, bf16        nhwc, nchw           9  the convolution of 'direct', then batch norm, then activation, each a pass over memory
-|   chain_im2col      cpu     fp32, bf16        nhwc, nchw           8  the convolution of 'im2col', then batch norm, then activation, each a pass over memory
-|   simt              cuda    fp32, fp16, bf16  nhwc, nchw           4  CUDA cores: batch norm and activation applied to sums
-|   chain             cuda    fp32, fp16, bf16  nhwc, nchw           4  convolution, batch norm and activation as three kernels
-|   gemm              cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32       cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   gemm_nchw         cuda    tf32, fp16, bf16  nchw                12  inputs moved to channels last, then the product of 'gemm'
-|   gemm_3xtf32_nchw  cuda    fp32              nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
-|   shift             cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
+|   kernel             device  precisions        layouts     parameters  what it is
+|   direct             cpu     fp32, bf16        nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col             cpu     fp32, bf16        nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   chain              cpu     fp32, bf16        nhwc, nchw           9  the convolution of 'direct', then batch norm, then activation, each a pass over memory
+|   chain_im2col       cpu     fp32, bf16        nhwc, nchw           8  the convolution of 'im2col', then batch norm, then activation, each a pass over memory
+|   simt               cuda    fp32, fp16, bf16  nhwc, nchw           4  CUDA cores: batch norm and activation applied to sums
+|   chain              cuda    fp32, fp16, bf16  nhwc, nchw           4  convolution, batch norm and activation as three kernels
+|   gemm               cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32        cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw          cuda    tf32, fp16, bf16  nchw                12  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw   cuda    fp32              nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   shift              cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
+|   gemm_chain         cuda    tf32, fp16, bf16  nhwc                12  the convolution of 'gemm', then batch norm, then activation, each a pass over memory
+|   gemm_3xtf32_chain  cuda    fp32              nhwc                12  the convolution of 'gemm_3xtf32', then batch norm, then activation, each a pass over memory
+|   shift_chain        cuda    tf32, fp16, bf16  nhwc                 9  the convolution of 'shift', then batch norm, then activation, each a pass over memory
 |
 | conv1x1_chain3: three 1x1 convolutions, each followed by relu
 |   shapes: 256-64-64-256x56 (default), 512-128-128-512x28, 1024-256-256-1024x14, 2048-512-512-2048x7, 64-256-64-256x56, mobile-24-144-24-144x56 and 4 more; any other as CxK1xHxW with k2 = k1, k = c or by keys c,k1,k2,k,h,w

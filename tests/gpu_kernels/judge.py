@@ -5,6 +5,7 @@
     judge.py bench OUT I/N [SECONDS]    slice I of N of grid.tsv: ours beside the vendors' libraries, hot and cold
     judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
     judge.py sparse OUT [SECONDS]       2:4 sparse weights against dense ones, tf32 against fp32, on fully connected layers
+    judge.py fused OUT [SECONDS]        fused kernels against the same work as launches of their own, with the predicted gain
     judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
 
 Each prints a line a figure with its bar and verdict. Exit 1 when one is short, 3 without a GPU. What SECONDS do not
@@ -18,12 +19,15 @@ import subprocess
 import sys
 import time
 
+import fused
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NNTUNE = os.environ.get("NNTUNE", "build/nntune")
 VENDORS = ("cudnn", "cublaslt")
 # Sizes that fit no tile: of images and of matrices. A kernel that refuses them (its channels must fill whole 16 bytes, for
 # example) gets those of EVEN.
 EVEN = {
+    "chain": "c=72,k1=24,k2=40,k=136,h=7,w=9,c=128,k1=264,k2=64,k=200,h=6,w=5",
     "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=128,k=264,h=6,w=5",
     "matrix": "c=144,k=72,c=528,k=1000",
 }
@@ -77,7 +81,7 @@ def odd_shapes(keys, kernel):
     if "heads" in keys or "rows" in keys:
         return [ODD["heads" if "heads" in keys else "rows"]]
     if "k1" in keys:
-        return [ODD["chain"]]
+        return [ODD["chain"], EVEN["chain"]]
     if "k" in keys:
         kind = "image" if "h" in keys else "matrix"
         return [ODD[kind], EVEN[kind]]
@@ -363,7 +367,8 @@ def sanitize(out, seconds):
 
 def main():
     words = sys.argv[1:]
-    if len(words) < 2 or words[0] not in ("verify", "bench", "report", "sparse", "sanitize") or (words[0] == "bench" and len(words) < 3):
+    parts = ("verify", "bench", "report", "sparse", "fused", "sanitize")
+    if len(words) < 2 or words[0] not in parts or (words[0] == "bench" and len(words) < 3):
         print(__doc__, file=sys.stderr)
         return 2
     part, out = words[0], words[1]
@@ -375,6 +380,8 @@ def main():
     usable()
     if part == "bench":
         bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
+    elif part == "fused":
+        fused.judge(out, float(words[2]) if len(words) > 2 else 420, nntune, rows, say)
     elif part == "verify":
         verify(out, float(words[2]) if len(words) > 2 else 180, *words[3:5])
     elif part == "sparse":

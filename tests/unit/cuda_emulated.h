@@ -99,7 +99,7 @@ static inline program compile(const char *source, const char *options, const nt_
     return compile_stages(source, options, &stage, 1);
 }
 
-static void launch(const program *p, const nt_stage *stage, void *const role[NT_ROLE_COUNT], int descending)
+static inline void launch(const program *p, const nt_stage *stage, void *const role[NT_ROLE_COUNT], int descending)
 {
     union {
         void *pointer;

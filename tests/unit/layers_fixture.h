@@ -89,6 +89,11 @@ static fixture fixture_new(const char *layer, const char *shape, int64_t batch, 
         fail_msg("%s %s: %s", layer, shape, err.what);
     f.in_memory = fixture_draw(fixture_row(&f)->in, (size_t)f.e.in, 1, &f.in);
     f.weight_memory = fixture_draw(fixture_row(&f)->weight, (size_t)f.e.weight, 2, &f.weight);
+    if (f.layer->amend_weight != NULL) {
+        f.layer->amend_weight(&f.problem, f.weight);
+        nt_pack(fixture_row(&f)->weight, f.weight, (size_t)f.e.weight, NULL, 1, 1, f.weight_memory);
+        nt_unpack(fixture_row(&f)->weight, f.weight_memory, (size_t)f.e.weight, f.weight);
+    }
     f.ref = nt_alloc((size_t)f.e.out * sizeof(double));
     f.abs = nt_alloc((size_t)f.e.out * sizeof(double));
     for (int64_t i = 0; i < f.e.out; i++)

@@ -10,94 +10,10 @@
 #include <cmocka.h>
 
 #include "cpu_run.h"
-#include "cuda_emulated.h"
-#include "host_map.h"
 #include "kernels/conv1x1_chain3/chain3.h"
-#include "layers_fixture.h"
+#include "plans_emulated.h"
 
 #define LAYER "conv1x1_chain3"
-
-enum { GUARD = 4096, POISON = 0xff };
-
-static nt_device_info large_gpu(void)
-{
-    nt_device_info info;
-    nt_device_info_init(&info, NT_DEVICE_CUDA);
-    info.compute_capability = 90;
-    info.smem_per_block_bytes = 232448;
-    info.max_threads_per_block = 1024;
-    info.regs_per_block = info.regs_per_sm = 65536;
-    info.sm_count = 132;
-    info.warp_size = 32;
-    return info;
-}
-
-/* ---- a problem in memory ------------------------------------------------------------------------------------------------ */
-
-typedef struct memory {
-    void *role[NT_ROLE_COUNT];
-    guarded in, weight;      /* up to an unmapped page */
-    unsigned char *block[3]; /* out, packed, workspace with their guards */
-    size_t bytes[3];
-} memory;
-
-static guarded copy_of(const void *from, size_t bytes)
-{
-    guarded g = guarded_new((bytes + 15) / 16 * 16); /* begins at an address aligned to 16 bytes */
-    memcpy(g.data, from, bytes);
-    return g;
-}
-
-static memory memory_of(const fixture *f, const nt_plan *plan)
-{
-    static const nt_role roles[] = {NT_ROLE_OUT, NT_ROLE_PACKED, NT_ROLE_WORKSPACE};
-    memory m = {.bytes = {fixture_out_bytes(f), plan->packed_bytes, plan->workspace_bytes}};
-    for (int i = 0; i < 3; i++) {
-        m.block[i] = aligned_alloc(256, (m.bytes[i] + 2 * GUARD + 255) / 256 * 256);
-        memset(m.block[i], POISON, m.bytes[i] + 2 * GUARD);
-        m.role[roles[i]] = m.block[i] + GUARD;
-    }
-    m.in = copy_of(f->in_memory, fixture_in_bytes(f));
-    m.weight = copy_of(f->weight_memory, fixture_weight_bytes(f));
-    m.role[NT_ROLE_IN] = m.in.data;
-    m.role[NT_ROLE_WEIGHT] = m.weight.data;
-    return m;
-}
-
-/* Wrong outputs and damaged guard bytes; frees the memory. */
-static size_t faults_of(memory *m, const fixture *f, const nt_kernel *kernel)
-{
-    size_t found = fixture_violations(f, kernel, m->block[0] + GUARD);
-    for (int i = 0; i < 3; i++) {
-        for (size_t j = 0; j < GUARD; j++)
-            found += (m->block[i][j] != POISON) + (m->block[i][GUARD + m->bytes[i] + j] != POISON);
-        free(m->block[i]);
-    }
-    guarded_done(&m->in);
-    guarded_done(&m->weight);
-    return found;
-}
-
-static nt_config config_of(const nt_kernel *kernel, const char *params)
-{
-    nt_rule rule = {"test", params};
-    nt_config config;
-    nt_error err;
-    if (nt_kernel_rule_config(kernel, &rule, &config, &err) != NT_OK)
-        fail_msg("%s", err.what);
-    return config;
-}
-
-static nt_plan plan_of(const nt_kernel *kernel, const fixture *f, const nt_config *config)
-{
-    nt_device_info device = large_gpu();
-    nt_plan plan;
-    nt_error err;
-    assert_true(kernel->refuses == NULL || kernel->refuses(&f->problem) == NULL);
-    if (kernel->plan(&f->problem, config, &device, &plan, &err) != NT_OK)
-        fail_msg("%s", err.what);
-    return plan;
-}
 
 /* ---- ways to run a plan ------------------------------------------------------------------------------------------------- */
 
@@ -143,93 +59,6 @@ static size_t run_threads(const nt_kernel *kernel, const fixture *f, const nt_pl
         found += faults_of(&m, f, kernel);
     }
     return found;
-}
-
-enum { MAX_ARGS = 16 };
-typedef const char *(*run_function)(void *entry, const uint64_t args[MAX_ARGS], const uint32_t grid[3],
-                                    uint32_t cluster, uint32_t threads, uint32_t shared_bytes, bool eager);
-
-static nt_host_map host_map_of(const nt_tensor_map *map, const memory *m)
-{
-    nt_host_map h = {.base = (const char *)m->role[map->role] + map->offset_bytes,
-                     .elem_bytes = map->elem_bytes,
-                     .images = map->images};
-    for (int i = 0; i < NT_MAP_RANK; i++) {
-        h.size[i] = map->size[i];
-        h.stride_bytes[i] = map->stride_bytes[i];
-        h.box[i] = map->box[i];
-    }
-    for (int i = 0; i < 2; i++)
-        h.step[i] = map->step[i];
-    assert_true((uintptr_t)h.base % 16 == 0); /* as the copy engine demands */
-    return h;
-}
-
-static const char *run_lanes_stage(void *object, const nt_stage *stage, const memory *m, bool eager)
-{
-    run_function run;
-    uint64_t args[MAX_ARGS] = {0};
-    nt_host_map maps[NT_MAX_MAPS];
-    *(void **)&run = dlsym(object, "nt_host_run");
-    void *entry = dlsym(object, stage->entry);
-    assert_non_null(run);
-    assert_non_null(entry);
-    assert_true(stage->arg_count <= MAX_ARGS);
-    for (int i = 0; i < stage->arg_count; i++) {
-        const nt_arg *arg = &stage->arg[i];
-        args[i] = (uint64_t)arg->value;
-        if (arg->kind == NT_ARG_BUFFER)
-            args[i] = (uint64_t)(uintptr_t)((char *)m->role[arg->role] + arg->value);
-        if (arg->kind == NT_ARG_TENSOR_MAP) {
-            maps[arg->value] = host_map_of(&stage->map[arg->value], m);
-            args[i] = (uint64_t)(uintptr_t)&maps[arg->value];
-        }
-    }
-    return run(entry, args, stage->grid, stage->cluster[0], stage->block[0], stage->smem_dynamic_bytes, eager);
-}
-
-static void *compile_lanes(const char *source, const char *options)
-{
-    char folder[] = "/tmp/nt-chain3-XXXXXX", file[64], library[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
-    snprintf(library, sizeof library, "%s/kernel.so", folder);
-    FILE *out = fopen(file, "w");
-    assert_non_null(out);
-    fputs(source, out);
-    fclose(out);
-    nt_str command = {0};
-    nt_str_addf(&command, "cc -std=gnu11 -O1 -w -shared -fPIC -include tests/unit/hopper_emulation.h %s -o %s %s -lm",
-                options, library, file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    void *object = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL)
-        fail_msg("%s", dlerror());
-    unlink(file);
-    unlink(library);
-    rmdir(folder);
-    nt_str_done(&command);
-    return object;
-}
-
-/* Lane by lane, copies arriving at once and as late as allowed. What the emulation itself finds counts as a fault. */
-static size_t run_lanes(const nt_kernel *kernel, const fixture *f, const nt_plan *plan, const char *source,
-                        const char *options, const char **wrong)
-{
-    void *object = compile_lanes(source, options);
-    size_t found = 0;
-    *wrong = NULL;
-    for (int eager = 0; eager < 2; eager++) {
-        memory m = memory_of(f, plan);
-        for (int i = 0; i < plan->prepare_count && *wrong == NULL; i++)
-            *wrong = run_lanes_stage(object, &plan->prepare[i], &m, eager);
-        for (int i = 0; i < plan->stage_count && *wrong == NULL; i++)
-            *wrong = run_lanes_stage(object, &plan->stage[i], &m, eager);
-        found += faults_of(&m, f, kernel);
-    }
-    dlclose(object);
-    return found + (*wrong != NULL);
 }
 
 /* ---- every kernel ---------------------------------------------------------------------------------------------------- */
@@ -398,6 +227,37 @@ static void reference_on_a_device(void **state)
     }
 }
 
+/* On a large GPU every kernel has configurations for each named shape, and its default is one for the first. */
+static void named_shapes_have_configurations(void **state)
+{
+    (void)state;
+    nt_device_info device = large_gpu();
+    const nt_layer *layer = nt_layer_find(LAYER);
+    for (int i = 0; i < nt_kernel_count; i++)
+        for (int s = 0; s < layer->shape_count; s++) {
+            const nt_kernel *kernel = nt_kernels[i];
+            if (kernel->device != NT_DEVICE_CUDA || strcmp(kernel->layer, LAYER) != 0)
+                continue;
+            nt_problem p = {.batch = 1, .precision = NT_BF16, .layout = NT_NHWC};
+            nt_space *space;
+            nt_config config;
+            nt_error err;
+            uint64_t index;
+            nt_copy(p.layer, sizeof p.layer, LAYER);
+            p.precision = kernel->precisions & NT_BIT(NT_BF16) ? NT_BF16 : NT_FP32;
+            assert_int_equal(layer->parse_shape(layer->shapes[s].name, &p.shape, &err), NT_OK);
+            assert_true(kernel->refuses(&p) == NULL);
+            if (nt_space_build(kernel, &p, &device, NULL, 0, NULL, &space, &err) != NT_OK)
+                fail_msg("%s %s: %s", kernel->name, layer->shapes[s].name, err.what);
+            if (nt_space_size(space) < 10)
+                fail_msg("%s %s has %.0f", kernel->name, layer->shapes[s].name, (double)nt_space_size(space));
+            nt_kernel_default_config(kernel, &config);
+            if (s == 0 && !nt_space_index(space, &config, &index))
+                fail_msg("the default of %s is not legal for %s", kernel->name, layer->shapes[s].name);
+            nt_space_free(space);
+        }
+}
+
 /* ---- faults put in ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -442,9 +302,13 @@ static void planted_faults_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_reference),      cmocka_unit_test(weights_keep_values_in_range),
-        cmocka_unit_test(reference_on_a_device),    cmocka_unit_test(kernels_of_the_cpu),
-        cmocka_unit_test(kernels_on_cuda_cores),    cmocka_unit_test(kernels_on_tensor_cores),
+        cmocka_unit_test(sizes_and_reference),
+        cmocka_unit_test(weights_keep_values_in_range),
+        cmocka_unit_test(reference_on_a_device),
+        cmocka_unit_test(kernels_of_the_cpu),
+        cmocka_unit_test(kernels_on_cuda_cores),
+        cmocka_unit_test(kernels_on_tensor_cores),
+        cmocka_unit_test(named_shapes_have_configurations),
         cmocka_unit_test(planted_faults_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
