@@ -150,7 +150,7 @@ static int affordable_blocks(const nt__sweep *sweep)
         cost_s += sweep->prepared_s + (sweep->spare[i].pid > 0 ? 0 : sweep->opened_s);
     double elapsed_s = sweep->first_sent_s > 0 ? nt_now_s() - sweep->first_sent_s : 0;
     double most_s = budget_s > 0 ? 0.05 * budget_s / sweep->unit_count : fmax(2, 0.25 * elapsed_s);
-    return sweep->only == NULL && cost_s <= most_s ? BLOCKS : 1;
+    return sweep->only == NULL && !sweep->spares_refused && cost_s <= most_s ? BLOCKS : 1;
 }
 
 nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
@@ -171,6 +171,7 @@ nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
             nt__device_from_spare(sweep, block - 1);
         const json_t *answers = json_object_get(reply, "finals");
         bool answered = status == NT_OK && answers != NULL;
+        sweep->spares_refused = sweep->spares_refused || (block > 0 && !answered);
         if (answered)
             take_block(sweep, f, answers, rounds);
         json_decref(reply);

@@ -119,6 +119,7 @@ typedef struct nt__sweep {
     int compile_losses;                   /* compiles in a row that failed for no reason of their own */
     int asked_unit;                       /* the unit the worker was last asked to prepare */
     double opened_s, prepared_s;          /* what opening the device and preparing a unit took the last time */
+    bool spares_refused;                  /* said once; a GPU in exclusive mode, for example, has one process alone */
     bool timing_only;                     /* a spare is at work: it verifies nothing, so it makes no references */
     const char *phase;
 

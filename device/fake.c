@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ struct nt_device {
     nt_fake_fault last; /* what the last run planted for comparisons and samples */
     size_t used_bytes;
     double sampled_ns; /* period of what was sampled last */
+    int alone_fd; /* NNTUNE_FAKE_EXCLUSIVE */
 };
 
 struct nt_module {
@@ -40,11 +42,27 @@ static void list(nt_device_listing *out)
     memset(out, 0, sizeof *out);
 }
 
+/* -1 where many may open it; released with the process, or by close. */
+static nt_status take_alone(int *fd, nt_error *err)
+{
+    const char *path = getenv("NNTUNE_FAKE_EXCLUSIVE");
+    *fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (*fd < 0 || flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return NT_OK;
+    close(*fd);
+    return nt_fail(err, NT_BUSY, "another process has the fake device open, and it is exclusive");
+}
+
 static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
 {
     if (ordinal >= FAKE_DEVICES)
         return nt_fail(err, NT_NO_DEVICE, "there are %d fake devices; number %d was asked for", FAKE_DEVICES, ordinal);
+    int alone_fd;
+    nt_status status = take_alone(&alone_fd, err);
+    if (status != NT_OK)
+        return status;
     nt_device *device = nt_alloc_zero(1, sizeof *device);
+    device->alone_fd = alone_fd;
     device->info = (nt_device_info){
         .kind = NT_DEVICE_FAKE,
         .name = "fake device",
@@ -78,6 +96,8 @@ static nt_status open_device(int ordinal, nt_device **out, nt_error *err)
 
 static void close_device(nt_device *device)
 {
+    if (device->alone_fd >= 0)
+        close(device->alone_fd);
     free(device);
 }
 

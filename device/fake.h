@@ -4,6 +4,7 @@
  * and the launch shape with one best setting, so that strategies have something to find.
  * Environment:
  *   NNTUNE_FAKE_COMPILE_MS  how long a compile takes
+ *   NNTUNE_FAKE_EXCLUSIVE   file that an open device locks: one process alone can have it open, as a GPU in exclusive mode
  *   NNTUNE_FAKE_LOG         file that gets one line for each module load: its options and the process id
  *   NNTUNE_FAKE_POWER_MW    power of the fastest; slower ones draw less, by the cube of their speed. Unset: unknown
  *   NNTUNE_FAKE_STATE       file with the count of runs, which thus survives a restart of the worker
