@@ -93,7 +93,7 @@ nt_status nt_cuda_calls_tile(nt_cuda_calls *calls, const nt_plan *plan, int *out
         if (plan->stage[i].kind != NT_STAGE_VENDOR)
             continue;
         nt_status status = nt_cuda_call_get(calls, &plan->stage[i], &call, &fresh, err);
-        if (status != NT_OK)
+        if (status != NT_OK || call == NULL)
             return status;
         *out_tile = call->out_tile > *out_tile ? call->out_tile : *out_tile;
     }

@@ -245,7 +245,7 @@ static cudnnBackendDescriptor_t chosen(convolution *c, cudnnBackendDescriptor_t 
     int64_t list = algorithm / LIST_LENGTH, index = algorithm % LIST_LENGTH;
     *count = 0;
     return list < 3 ? advised(c, of, modes[list], index, count)
-                    : plain_engine(c, of, algorithm - 3 * LIST_LENGTH, count);
+                    : plain_engine(c, of, algorithm - INT64_C(3) * LIST_LENGTH, count);
 }
 
 /* What the library notes of a configuration's engine, a bit each. */

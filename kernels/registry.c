@@ -47,6 +47,8 @@
     X(conv3x3_cuda_direct) \
     X(conv3x3_cuda_winograd) \
     X(conv3x3_cuda_winograd4) \
+    X(conv3x3_cuda_winograd_mma) \
+    X(conv3x3_cuda_winograd4_mma) \
     X(conv3x3_cuda_igemm) \
     X(conv3x3_cuda_wgmma) \
     X(conv3x3_cuda_gemm) \

@@ -19,7 +19,7 @@ check: all build-tests
 # Programs of many seconds that only compute.
 PURE := test_search_honest test_cuda_direct_emulated test_layers_cuda test_gemm_emulated test_conv_cuda_simt \
 	test_conv3x3_cuda_igemm test_attention_flash test_conv_cpu test_layers_cpu test_chain3 test_conv_bn_chain \
-	test_conv3x3_cuda_winograd
+	test_conv3x3_cuda_winograd test_conv3x3_winograd_mma
 unit: $(BIN) $(UNIT_BIN)
 	@NNTUNE_EXE=$(abspath $(BIN)) PURE="$(PURE)" sh tests/run_unit.sh $(UNIT_BIN)
 

@@ -17,8 +17,8 @@
  * is, since |A|, |G| and |B| share it.
  *
  * Roundings of one output, as winograd.cuh computes: of U one, made in double, and one more for that double; of V, two
- * passes of at most m - 1 additions and, for m = 4, a product with 5 that no fused multiply-add takes in; of U . V one
- * a channel; of Y two passes of a pair, at most m / 2 pairs, and what stands beside them. */
+ * passes of one addition for m = 2, of two and a product with 5 for m = 4 (other factors are powers of two); of the sum
+ * one a channel; of Y two passes of a pair and m / 2 terms beside it. */
 static inline double nt_winograd_additions(const nt_problem *problem, int out_tile)
 {
     return (double)nt_conv_of(problem).c + 2 + (out_tile == 2 ? 2 + 4 : 2 * 3 + 2 * 3);

@@ -19,7 +19,7 @@ enum { MOST_PLACES = 6 }; /* along a side */
 
 /* The matrices of one F(m x m, 3 x 3), in the corner of arrays of the largest. */
 typedef struct transforms {
-    int out_tile, places;
+    int64_t out_tile, places;
     double input[MOST_PLACES][MOST_PLACES], weight[MOST_PLACES][3], output[MOST_PLACES][MOST_PLACES];
 } transforms;
 

@@ -24,49 +24,59 @@ NT_INLINE double output_entry(int m, int i, int j)
     return magnitude(m == 2 ? two[i][j] : four[i][j]);
 }
 
-/* to = |B^T| from, of vectors whose entries lie `step` apart. */
-NT_INLINE void spread_input(int m, const double *from, int step, double *to)
+/* to = |B^T| from of one column, or |G| from: entry i is the sum over row i. */
+NT_INLINE void spread_inputs(int m, const double *from, double *to)
 {
 #pragma unroll
     for (int i = 0; i < m + 2; i++) {
-        to[i * step] = 0.0;
+        to[i] = 0.0;
 #pragma unroll
         for (int j = 0; j < m + 2; j++)
             if (input_entry(m, i, j) != 0.0)
-                to[i * step] += input_entry(m, i, j) * from[j * step];
+                to[i] += input_entry(m, i, j) * from[j];
     }
 }
 
-/* to = |G| from. */
-NT_INLINE void spread_weight(int m, const double *from, int step, double *to)
+NT_INLINE void spread_weights(int m, const double *from, double *to)
 {
 #pragma unroll
     for (int i = 0; i < m + 2; i++) {
-        to[i * step] = 0.0;
+        to[i] = 0.0;
 #pragma unroll
         for (int j = 0; j < 3; j++)
             if (weight_entry(m, i, j) != 0.0)
-                to[i * step] += weight_entry(m, i, j) * from[j * step];
+                to[i] += weight_entry(m, i, j) * from[j];
     }
 }
 
-/* sizes += (|G||g||G^T|) . (|B^T||d||B|) of a patch and a filter of magnitudes; rows of SIDE_4 and of 3. */
+/* sizes += (|G||g||G^T|) . (|B^T||d||B|) of a patch and a filter of magnitudes, a row of places after another; rows of
+ * SIDE_4 and of 3. */
 NT_INLINE void add_places(int m, const double *patch, const double *filter, double *sizes)
 {
-    double v[SIDE_4 * SIDE_4], u[SIDE_4 * 3], inputs[SIDE_4], weights[SIDE_4];
 #pragma unroll
-    for (int x = 0; x < m + 2; x++)
-        spread_input(m, patch + x, SIDE_4, v + x);
+    for (int i = 0; i < m + 2; i++) {
+        double input_row[SIDE_4], weight_row[3], inputs[SIDE_4], weights[SIDE_4];
 #pragma unroll
-    for (int x = 0; x < 3; x++)
-        spread_weight(m, filter + x, 3, u + x);
+        for (int x = 0; x < m + 2; x++) {
+            input_row[x] = 0.0;
 #pragma unroll
-    for (int y = 0; y < m + 2; y++) {
-        spread_input(m, v + SIDE_4 * y, 1, inputs);
-        spread_weight(m, u + 3 * y, 1, weights);
+            for (int y = 0; y < m + 2; y++)
+                if (input_entry(m, i, y) != 0.0)
+                    input_row[x] += input_entry(m, i, y) * patch[SIDE_4 * y + x];
+        }
+#pragma unroll
+        for (int x = 0; x < 3; x++) {
+            weight_row[x] = 0.0;
+#pragma unroll
+            for (int y = 0; y < 3; y++)
+                if (weight_entry(m, i, y) != 0.0)
+                    weight_row[x] += weight_entry(m, i, y) * filter[3 * y + x];
+        }
+        spread_inputs(m, input_row, inputs);
+        spread_weights(m, weight_row, weights);
 #pragma unroll
         for (int x = 0; x < m + 2; x++)
-            sizes[SIDE_4 * y + x] += inputs[x] * weights[x];
+            sizes[SIDE_4 * i + x] += inputs[x] * weights[x];
     }
 }
 

@@ -11,6 +11,8 @@ $ nntune layers
 |   direct            cuda    fp32, fp16, bf16                   nhwc, nchw          12  direct convolution on the CUDA cores, blocked in registers and shared memory
 |   winograd          cuda    fp32                               nhwc, nchw           9  Winograd F(2x2,3x3) on the CUDA cores: 16 multiplications for 4 outputs instead of 36
 |   winograd4         cuda    fp32                               nhwc, nchw           9  Winograd F(4x4,3x3) on the CUDA cores: 36 multiplications for 16 outputs instead of 144
+|   winograd_mma      cuda    tf32, fp16, bf16                   nhwc                 7  Winograd F(2x2,3x3) on tensor cores (mma.sync), transforms in f32
+|   winograd4_mma     cuda    fp16                               nhwc                 7  Winograd F(4x4,3x3) on tensor cores (mma.sync), transforms in f32
 |   igemm             cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   wgmma             cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
 |   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
