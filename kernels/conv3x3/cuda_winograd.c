@@ -12,11 +12,11 @@ static const nt_param params[] = {
     {.name = "threads_p", .help = "threads of a place along tiles", .NT_INTS(1, 2, 4, 8), .dflt = 1},
     {.name = "threads_k", .help = "threads of a place along output channels", .NT_INTS(2, 4, 8), .dflt = 1},
     {.name = "tile_p", .help = "tiles a thread computes", .NT_INTS(4, 8), .dflt = 1},
-    {.name = "tile_k", .help = "output channels a thread computes", .NT_INTS(4, 8, 16), .dflt = 1},
+    {.name = "tile_k", .help = "output channels a thread computes", .NT_INTS(4, 8), .dflt = 1},
     {.name = "c_step", .help = "input channels per step", .NT_INTS(4, 8, 16), .dflt = 1},
     {.name = "buffers", .help = "shared-memory buffers; two save a barrier a step", .NT_INTS(1, 2), .dflt = 1},
-    {.name = "unroll", .help = "channels of a step that are unrolled", .NT_INTS(1, 2, 4, 8), .dflt = 2},
-    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3, 4), .dflt = 0},
+    {.name = "unroll", .help = "channels of a step that are unrolled", .NT_INTS(2, 4), .dflt = 1},
+    {.name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 3), .dflt = 0},
     {.name = "split_c",
      .help = "shares of the input channels, added by a second kernel",
      .NT_INTS(1, 2, 3, 4, 6, 8, NT__WINOGRAD_MOST_SHARES),
@@ -35,27 +35,25 @@ static const nt_param params[] = {
 /* Sums, operands of a channel, and patches on their way; addresses and the like come on top. */
 #define REGISTERS(P) "(tile_p * tile_k + tile_p + tile_k + " PATCHES(P) " * " P " + 24)"
 
-#define CONSTRAINTS(P, M)                                                                                            \
-    {                                                                                                                \
-        {"64 <= " THREADS(P) " <= max_threads and " THREADS(P) " % 32 == 0", "a block is whole warps, two or more"}, \
-            {"threads_p * threads_k >= 8", "eight threads that read together are of one place"},                     \
-            {"tile_k <= 2 * tile_p", "longer tiles read too much for their work"},                                   \
-            {"unroll <= c_step", "no more can be unrolled than a step has"},                                         \
-            {"unroll * tile_p * tile_k <= 512", "longer loop bodies leave the instruction cache"},                   \
-            {SMEM(P) " <= smem_per_block", "inputs, weights and sums of a block fit in shared memory"},              \
-            {"min_blocks * (" SMEM(P) " + 1024) <= smem_per_block + 1024", "shared memory holds min_blocks blocks"}, \
-            {REGISTERS(P) " <= 255 and (min_blocks * " THREADS(P) " + 127) // 128 * 128 * " REGISTERS(               \
-                 P) " <= regs_per_sm",                                                                               \
-             "sums, operands and patches of min_blocks blocks fit in the registers"},                                \
-            {"min_blocks == 1 or min_blocks * " THREADS(P) " <= 1024", "an SM holds min_blocks blocks everywhere"},  \
-            {TILES " <= 16 or " TILES " < 2 * " NT__WINOGRAD_TILES(M), "smaller blocks hold all tiles"},             \
-            {CHANNELS " <= 16 or " CHANNELS " < 2 * k", "smaller blocks hold all output channels"},                  \
-            {"c_step == 4 or c_step < 2 * c", "a step is less than twice the channels"},                             \
-            {"split_c == 1 or " NT__WINOGRAD_BLOCKS(M, TILES, CHANNELS) " * split_c <= 4 * sm_count",                \
-             "channels are shared where blocks are few"},                                                            \
-        {                                                                                                            \
-            "split_c == 1 or c >= 2 * split_c * c_step", "each share has two steps or more"                          \
-        }                                                                                                            \
+#define CONSTRAINTS(P, M)                                                                                              \
+    {                                                                                                                  \
+        {"128 <= " THREADS(P) " <= max_threads and " THREADS(P) " % 32 == 0", "a block is whole warps, four or more"}, \
+            {"threads_p * threads_k >= 8", "eight threads that read together are of one place"},                       \
+            {SMEM(P) " <= smem_per_block", "inputs, weights and sums of a block fit in shared memory"},                \
+            {"min_blocks * (" SMEM(P) " + 1024) <= smem_per_block + 1024", "shared memory holds min_blocks blocks"},   \
+            {REGISTERS(P) " <= 255 and (min_blocks * " THREADS(P) " + 127) // 128 * 128 * " REGISTERS(                 \
+                 P) " <= regs_per_sm",                                                                                 \
+             "sums, operands and patches of min_blocks blocks fit in the registers"},                                  \
+            {"min_blocks == 1 or min_blocks * " THREADS(P) " * (" REGISTERS(P) " + 48) > regs_per_sm",                 \
+             "min_blocks is asked for only where registers would otherwise not allow it"},                             \
+            {TILES " <= 16 or " TILES " < 2 * " NT__WINOGRAD_TILES(M), "smaller blocks hold all tiles"},               \
+            {CHANNELS " <= 16 or " CHANNELS " < 2 * k", "smaller blocks hold all output channels"},                    \
+            {"c_step == 4 or c_step < 2 * c", "a step is less than twice the channels"},                               \
+            {"split_c == 1 or " NT__WINOGRAD_BLOCKS(M, TILES, CHANNELS) " * split_c <= 4 * sm_count",                  \
+             "channels are shared where blocks are few"},                                                              \
+        {                                                                                                              \
+            "split_c == 1 or c >= 2 * split_c * c_step", "each share has two steps or more"                            \
+        }                                                                                                              \
     }
 
 static const nt_constraint constraints_2[] = CONSTRAINTS("16", "2");

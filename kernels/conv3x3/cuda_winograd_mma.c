@@ -52,7 +52,7 @@ static const nt_param params_4[] = PARAMS(0, 6, 9, 12, 18);
             {"block_tiles == 16 or block_tiles < 2 * " NT__WINOGRAD_TILES(M), "smaller blocks hold all tiles"},      \
             {"block_k == 16 or block_k < 2 * k", "smaller blocks hold all output channels"},                         \
             {"k_steps == 1 or " C_STEP " < 2 * c", "a step is less than twice the channels"},                        \
-            {"split_c == 1 or " NT__WINOGRAD_BLOCKS(M, "block_tiles", "block_k") " * split_c <= 4 * sm_count",       \
+            {"split_c == 1 or " NT__WINOGRAD_BLOCKS(M, "block_tiles", "block_k") " * split_c <= 2 * sm_count",       \
              "channels are shared where blocks are few"},                                                            \
         {                                                                                                            \
             "split_c == 1 or c >= 2 * split_c * " C_STEP, "each share has two steps or more"                         \
