@@ -94,8 +94,8 @@ static value argument(const nt_arg *arg, const nt_binding *binding)
 
 /* All arguments of a launch where the driver finds them. */
 typedef struct values {
-    value value[NT_MAX_ARGS];
     CUtensorMap map[NT_MAX_MAPS];
+    value value[NT_MAX_ARGS];
     void *address[NT_MAX_ARGS];
 } values;
 
@@ -160,8 +160,9 @@ CUresult nt_cuda_enqueue(nt_device *device, const nt_cuda_stages *stages, int in
     if (stage->kind == NT_STAGE_SYMBOL)
         return device->cu->copy_within(stages->variable[index], (CUdeviceptr)binding->address[stage->zero_role],
                                        stage->zero_bytes, device->stream);
+    nt_cuda_call *call = stages->call[index];
     if (stage->kind == NT_STAGE_VENDOR)
-        return (CUresult)stages->call[index]->run(stages->call[index], binding, device->stream);
+        return call != NULL ? (CUresult)call->run(call, binding, device->stream) : CUDA_ERROR_INVALID_HANDLE;
     values bound;
     CUresult result = bind(device, stage, binding, &bound);
     return result == CUDA_SUCCESS ? launch(device, stages->function[index], stage, bound.address) : result;

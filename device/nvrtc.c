@@ -125,12 +125,12 @@ static int count_errors(const char *log)
 /* Of too much static shared memory NVRTC's log has no error, only the use. */
 static void explain_shared(const char *log, char *out, size_t capacity)
 {
-    static const long long most = 48 * 1024; /* CUDA C++ Programming Guide: "Technical Specifications", static limit */
+    static const int64_t most = INT64_C(48) * 1024; /* CUDA C++ Programming Guide: "Technical Specifications", static limit */
     nt_nvrtc_usage usage = nt_nvrtc_log_usage(log);
     if (usage.smem_static_bytes <= most)
         return;
     snprintf(out, capacity, "%lld bytes of static shared memory a block, at most %lld are possible; more only as dynamic",
-             (long long)usage.smem_static_bytes, most);
+             (long long)usage.smem_static_bytes, (long long)most);
 }
 
 static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
@@ -207,6 +207,7 @@ static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvr
             return NT_OK;
         status = compile_error(*api, request, result, *log, err);
         free(*log);
+        *log = NULL;
     }
     free(o.words);
     (*api)->destroy(program);

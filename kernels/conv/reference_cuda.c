@@ -30,7 +30,7 @@ static uint32_t blocks_of(int64_t count, int64_t each)
 
 static void direct(const nt_problem *problem, const nt_conv *d, nt_stage *stage)
 {
-    int64_t pixels = d->n * d->out_h * d->out_w, each = SIDE * BLOCKED;
+    int64_t pixels = d->n * d->out_h * d->out_w, each = (int64_t)SIDE * BLOCKED;
     const int64_t sizes[] = {pixels,
                              d->c,
                              d->k,
@@ -58,7 +58,7 @@ nt_status nt_conv_reference_cuda_plan(const nt_problem *problem, nt_bound bound,
     nt_conv d = nt_conv_of(problem);
     (void)bound; /* none of these has transforms */
     const char *refusal = nt_conv_cuda_refuses(problem);
-    if (refusal == NULL && blocks_of(d.k, SIDE * BLOCKED) > MAX_GRID_Y)
+    if (refusal == NULL && blocks_of(d.k, (int64_t)SIDE * BLOCKED) > MAX_GRID_Y)
         refusal = "output channels must be at most 4194240";
     if (refusal != NULL)
         return nt_fail(err, NT_USAGE, "the reference of this problem cannot be computed on a CUDA device: %s", refusal);

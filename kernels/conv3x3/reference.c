@@ -65,7 +65,7 @@ static void move_filter(const transforms *t, const double g[9], double *to, int6
 
 static void move_weights(magnitudes *o, const float *weight)
 {
-    int64_t plane = o->d.c * NT_PRODUCT_BLOCK, places = o->t->places * o->t->places;
+    int64_t plane = o->d.c * NT_PRODUCT_BLOCK, places = (int64_t)o->t->places * o->t->places;
     for (int64_t k = 0; k < o->k; k++)
         for (int64_t c = 0; c < o->d.c; c++) {
             double g[9];
@@ -142,7 +142,7 @@ static magnitudes magnitudes_of(const nt_problem *problem, const transforms *t)
     o.k = (o.d.k + NT_PRODUCT_BLOCK - 1) / NT_PRODUCT_BLOCK * NT_PRODUCT_BLOCK;
     o.tiles = (o.d.w + t->out_tile - 1) / t->out_tile;
     o.width = o.tiles * t->out_tile + 2;
-    o.weight = nt_alloc_zero((size_t)(t->places * t->places * o.d.c * o.k), sizeof *o.weight);
+    o.weight = nt_alloc_zero((size_t)((int64_t)t->places * t->places * o.d.c * o.k), sizeof *o.weight);
     o.line = nt_alloc_zero((size_t)(o.width * o.d.c), sizeof *o.line);
     o.moved = nt_alloc_zero((size_t)(o.tiles * o.d.c), sizeof *o.moved);
     o.products = nt_alloc_zero((size_t)(t->places * o.tiles * o.k), sizeof *o.products);
