@@ -133,24 +133,27 @@ static void explain_shared(const char *log, char *out, size_t capacity)
              (long long)usage.smem_static_bytes, (long long)most);
 }
 
-static nt_status compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
-                               nt_error *err)
+static bool of_the_source(int result)
+{
+    return result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION;
+}
+
+static void compile_error(const nt_nvrtc_api *api, const nt_compile_request *request, int result, const char *log,
+                          nt_error *err)
 {
     char line[ERROR_LINE_BYTES];
     if (!nt_nvrtc_log_error(log, line, sizeof line))
         explain_shared(log, line, sizeof line);
-    if (result == RESULT_COMPILATION || result == RESULT_INVALID_OPTION) {
-        int more = count_errors(log) - 1;
-        if (more > 0)
-            nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
-        else
-            nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
-        return NT_COMPILE_FAILED;
+    int more = count_errors(log) - 1;
+    if (of_the_source(result) && more > 0)
+        nt_fail(err, NT_COMPILE_FAILED, "%s (and %d more)", line, more);
+    else if (of_the_source(result))
+        nt_fail(err, NT_COMPILE_FAILED, "%s", line[0] != '\0' ? line : api->error_string(result));
+    else {
+        nt_fail(err, NT_FAILED, "NVRTC failed on %s for %s: %s%s%s", request->name, request->arch,
+                api->error_string(result), line[0] != '\0' ? ": " : "", line);
+        nt_hint(err, "check that libnvrtc-builtins lies beside libnvrtc, and that memory and /tmp are not full");
     }
-    nt_fail(err, NT_FAILED, "NVRTC failed on %s for %s: %s%s%s", request->name, request->arch,
-            api->error_string(result), line[0] != '\0' ? ": " : "", line);
-    nt_hint(err, "check that libnvrtc-builtins lies beside libnvrtc, and that memory and /tmp are not full");
-    return NT_FAILED;
 }
 
 /* Compiles, and compiles again without --no-cache where this NVRTC is too old to know it. Its refusal comes before any
@@ -205,9 +208,9 @@ static nt_status build(const nt_compile_request *request, bool ptx, const nt_nvr
         *made = o;
         if (result == RESULT_OK)
             return NT_OK;
-        status = compile_error(*api, request, result, *log, err);
+        compile_error(*api, request, result, *log, err);
+        status = of_the_source(result) ? NT_COMPILE_FAILED : NT_FAILED;
         free(*log);
-        *log = NULL;
     }
     free(o.words);
     (*api)->destroy(program);

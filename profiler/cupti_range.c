@@ -159,7 +159,7 @@ nt_status nt_cupti_range_open(const nt_cupti_target *target, const nt_metric_pla
 nt_status nt_cupti_range_change(nt_cupti_range *session, const nt_metric_plan *plan, nt_error *err)
 {
     const nt_metric_plan *old_plan = session->plan;
-    nt_cupti_image old = session->data, data;
+    nt_cupti_image old = session->data, data = {0};
     nt_status status = make_room(session, plan, &data, err);
     if (status != NT_OK)
         return status;

@@ -75,7 +75,8 @@ nt_status nt_conv_extents(const nt_problem *problem, nt_extents *out, nt_error *
 double nt_conv_additions(const nt_problem *problem)
 {
     nt_conv d = nt_conv_of(problem);
-    return (double)(d.taps * d.taps * (d.c / d.groups)) + (d.batch_norm ? NT_CONV_EPILOGUE_ADDITIONS : 0);
+    int64_t channels = d.c / d.groups; /* of a filter */
+    return (double)(d.taps * d.taps * channels) + (d.batch_norm ? NT_CONV_EPILOGUE_ADDITIONS : 0);
 }
 
 double nt_conv_chain_additions(const nt_problem *problem)
