@@ -9,8 +9,6 @@
 #include "core/plan.h"
 #include "core/record.h"
 
-enum { NT_DEPLOY_STAGES = 8 };
-
 typedef struct nt_deploy_device {
     char name[128], arch[32], uuid[64];
     nt_device_kind kind;

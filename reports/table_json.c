@@ -263,7 +263,7 @@ static bool read_launch(const json_t *json, nt_deploy_entry *entry)
     nt_deploy_launch *l = nt_alloc_zero(1, sizeof *l);
     entry->launch = l;
     l->stage = nt_alloc_zero(before + count, sizeof *l->stage);
-    bool ok = before <= 2 && count >= 1 && count <= NT_MAX_STAGES &&
+    bool ok = before <= NT_MAX_PREPARES && count >= 1 && count <= NT_MAX_STAGES &&
               read_number(json_object_get(json, "packed_bytes"), &l->packed_bytes) &&
               read_number(json_object_get(json, "workspace_bytes"), &l->workspace_bytes);
     l->batch_lo = nt_json_get_int(json, "batch_lo");

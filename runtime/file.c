@@ -196,8 +196,8 @@ static bool check_plans(const nntune_file *f)
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_PLAN); i++)
         ok = range(f, f->plan[i].prepare_first, f->plan[i].prepare_count, NNTUNE_PART_STAGE) &&
              range(f, f->plan[i].stage_first, f->plan[i].stage_count, NNTUNE_PART_STAGE) &&
-             f->plan[i].prepare_count <= 2 && f->plan[i].stage_count <= 6 && number_ok(&f->plan[i].packed_bytes) &&
-             number_ok(&f->plan[i].workspace_bytes);
+             f->plan[i].prepare_count <= NNTUNE_FILE_PREPARES && f->plan[i].stage_count <= NNTUNE_FILE_STAGES &&
+             number_ok(&f->plan[i].packed_bytes) && number_ok(&f->plan[i].workspace_bytes);
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_STAGE); i++)
         ok = check_stage(f, &f->stage[i]);
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_ARG); i++)

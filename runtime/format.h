@@ -15,6 +15,8 @@
 enum {
     NNTUNE_FILE_VERSION = 1,
     NNTUNE_FILE_ORDER = 0x01020304,
+    NNTUNE_FILE_PREPARES = 4, /* stages of a preparation, and of a launch, at most */
+    NNTUNE_FILE_STAGES = 6,
     NNTUNE_FILE_DIMS = 10, /* extents of a shape; the batch comes behind them where 11 are kept */
     NNTUNE_NOTHING = 0xffffffff
 };

@@ -4,7 +4,7 @@
 
 #include "runtime/table.h"
 
-enum { NNTUNE_MAX_STAGES = 8, NNTUNE_MAX_ARGS = 20, NNTUNE_ROLES = 5 };
+enum { NNTUNE_MAX_STAGES = NNTUNE_FILE_PREPARES + NNTUNE_FILE_STAGES, NNTUNE_MAX_ARGS = 20, NNTUNE_ROLES = 5 };
 
 typedef struct nntune_stage {
     uint32_t kind; /* 0 kernel, 1 zeroing */

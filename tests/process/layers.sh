@@ -14,12 +14,17 @@ add c=9,h=7,w=6 bf16 nhwc,nchw
 maxpool c=9,h=7,w=8,window=2,stride=1 int8 nhwc,nchw
 layernorm rows=5,c=37 fp16 nhwc
 attention heads=2,tokens=19,d=16 fp32,bf16 nhwc
+conv1x1_chain3 c=9,k1=5,k2=6,k=7,h=3,w=4 bf16 nhwc
 END
 equal "trials that failed" "$(count l.db "select count(*) from trials where outcome not in ('ok', 'abandoned', 'pruned')")" 0
 equal "errors of what rounds nothing" "$(count l.db "select count(*) from trials where layer in ('relu', 'maxpool') and error_impl > 0")" 0
 # a table of a layer without a weight
 "$NNTUNE" table build relu --db l.db -o relu.ntb > out 2>&1 || fail "table of relu: $(cat out)"
 "$NNTUNE" table lookup relu.ntb relu --shape c=9,h=7,w=6 --batch 2 --precision fp32 > out 2>&1 || fail "lookup: $(cat out)"
+grep -q 'this device: measured at this shape and batch' out || fail "lookup found: $(cat out)"
+# and of one with three preparations
+"$NNTUNE" table build conv1x1_chain3 --db l.db -o chain.ntb > out 2>&1 || fail "table of conv1x1_chain3: $(cat out)"
+"$NNTUNE" table lookup chain.ntb conv1x1_chain3 --shape c=9,k1=5,k2=6,k=7,h=3,w=4 --batch 2 --precision bf16 > out 2>&1 || fail "lookup: $(cat out)"
 grep -q 'this device: measured at this shape and batch' out || fail "lookup found: $(cat out)"
 # without --precision a layer is swept in those that it has kernels for
 "$NNTUNE" sweep avgpool --device cpu --shape c=9,h=7,w=6 --dry-run > out 2>&1 || fail "default precisions of avgpool: $(cat out)"
