@@ -11,7 +11,7 @@ enum { PACK_THREADS = 256, LANES = 32, LANE_ELEMENTS = 8 };
         {.name = "warps_m", .help = "warps along the pixels", .NT_INTS(1, 2, 4), .dflt = 0},                   \
         {.name = "warps_n", .help = "warps along the channels", .NT_INTS(1, 2, 4, 8, 16), .dflt = 2},          \
         {.name = "blocks", .help = "blocks of 16 channels of a warp at a time", .NT_INTS(1, 2, 4), .dflt = 0}, \
-        {.name = "prefetch", .help = "steps of weights under way", .NT_INTS(1, 2, 4), .dflt = 1},              \
+        {.name = "prefetch", .help = "steps of weights under way", .NT_INTS(1, 2, 4, 8), .dflt = 1},           \
     {                                                                                                          \
         .name = "min_blocks", .help = "blocks per SM that registers must allow", .NT_INTS(1, 2, 4), .dflt = 0  \
     }

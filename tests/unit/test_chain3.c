@@ -136,7 +136,7 @@ static void kernels_on_tensor_cores(void **state)
     (void)state;
     static const example list[] = {
         {"mma", "c=40,k1=24,k2=72,k=36,h=5,w=9", "tiles=2 warps_m=1 warps_n=2 blocks=2 prefetch=2", NT_BF16, NT_NHWC},
-        {"mma", "c=5,k1=33,k2=3,k=17,h=3,w=5", "tiles=1 warps_m=2 warps_n=2 blocks=1 prefetch=4", NT_FP16, NT_NHWC},
+        {"mma", "c=5,k1=33,k2=3,k=17,h=3,w=5", "tiles=1 warps_m=2 warps_n=2 blocks=1 prefetch=8", NT_FP16, NT_NHWC},
         {"mma", "c=21,k1=16,k2=48,k=65,h=5,w=7", "tiles=1 warps_m=1 warps_n=4 blocks=4 prefetch=1", NT_BF16, NT_NCHW},
         {"mma_cluster", "c=72,k1=40,k2=136,k=70,h=3,w=3", "tiles=1 warps_n=2 blocks=1 cluster=4", NT_FP16, NT_NHWC},
         {"mma_cluster", "c=24,k1=65,k2=9,k=130,h=5,w=7", "tiles=2 warps_n=2 blocks=2 cluster=2", NT_BF16, NT_NHWC},

@@ -92,6 +92,8 @@ static void a_spec_is_a_layer_and_a_kernel(void **state)
     assert_int_equal(spec->layer.parse_shape("q=5", &shape, &err), NT_USAGE);
     assert_string_equal(err.what, "user:saxpy has no size 'q'");
     assert_string_equal(err.hint, "sizes and their values in the spec: n=1000,m=3");
+    assert_int_equal(spec->layer.parse_shape("n=relu", &shape, &err), NT_USAGE); /* a word of other layers' shapes */
+    assert_string_equal(err.what, "'relu' is not a size for n (a whole number from 1)");
     nt_spec_forget_all();
     assert_null(nt_layer_find("user:saxpy"));
     assert_null(nt_kernel_find("user:saxpy", NT_DEVICE_CPU, "first+second"));
