@@ -9,8 +9,8 @@
  *         where the processor has neither. All three are exact.
  *   bf16  a word of weights is 2 channels, and so is a word of input, where the processor multiplies pairs of bf16;
  *         elsewhere a word is one of them as a float. Sums are floats until they are stored.
- * When its sums are whole, a tile may go through batch norm and an activation (EPILOGUE 1) or an activation alone (2) on
- * its way out; with CHAIN passes of their own do that (chain.cpu.c). Tensors of either layout are packed into words
+ * When its sums are whole, a tile may go through batch norm and an activation (EPILOGUE 1) or an activation alone (2)
+ * on its way out; with CHAIN passes of their own do that (chain.cpu.c). Tensors of either layout are packed into words
  * first.
  *
  * Sources have no headers of vector intrinsics: including them takes longer than compiling the kernel. */

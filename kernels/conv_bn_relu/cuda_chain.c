@@ -65,7 +65,9 @@ static const char *gemm_refuses(const nt_problem *problem)
 static const char *shift_refuses(const nt_problem *problem)
 {
     nt_problem conv = plain(problem);
-    return nt_kernel_conv3x3_cuda_shift.refuses(&conv);
+    if (nt__product_of(&conv).stride != 1)
+        return "taps are shifts of one copy of the pixels only where the stride is 1";
+    return nt__gemm_refuses(&conv);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
 import fused
 
 HERE = os.path.dirname(os.path.abspath(__file__))
