@@ -6,12 +6,11 @@
 # make bar-sparse            2:4 sparse weights against dense ones, and tf32 against fp32, on fully connected layers
 # make bar-fused             fused kernels against the same work as launches of their own
 # make check-gpu-sanitizer     compute-sanitizer on one configuration of each kernel
-# make gpu-kernels-bundle      the same for a machine without a compiler, into GPU_BUNDLE
+# For a machine without a compiler: make gpu-bundle, steps verify, vendor, memory, attention, fused, sparse, sanitize.
 SLICE       ?= 1/1
 KERNELS_OUT ?= $(BUILD)/gpu-kernels
 KERNELS_RUN := NNTUNE=$(abspath $(BIN)) python3 tests/gpu_kernels/judge.py
-.PHONY: bar-memory bar-attention bar-sparse bar-fused check-gpu-kernels bench-vendor check-gpu-sanitizer \
-	gpu-kernels-bundle
+.PHONY: bar-memory bar-attention bar-sparse bar-fused check-gpu-kernels bench-vendor check-gpu-sanitizer
 check-gpu-kernels: $(BIN)
 	@$(KERNELS_RUN) verify $(KERNELS_OUT) $(SECONDS_LEFT)
 
@@ -30,11 +29,3 @@ bar-fused: $(BIN)
 
 check-gpu-sanitizer: $(BIN)
 	@$(KERNELS_RUN) sanitize $(KERNELS_OUT) $(SECONDS_LEFT)
-
-gpu-kernels-bundle: $(BIN)
-	@mkdir -p '$(GPU_BUNDLE)'
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -rdynamic -s -o '$(GPU_BUNDLE)/nntune' $(BUILD)/cli/main.o $(LIB) $(BUNDLE_LIBS)
-	@rm -rf '$(GPU_BUNDLE)/gpu_kernels' && mkdir '$(GPU_BUNDLE)/gpu_kernels'
-	@cp tests/gpu_kernels/judge.py tests/gpu_kernels/memory.py tests/gpu_kernels/fused.py \
-	    tests/gpu_kernels/grid.tsv '$(GPU_BUNDLE)/gpu_kernels'
-	@echo "there: NNTUNE=$(GPU_BUNDLE)/nntune python3 $(GPU_BUNDLE)/gpu_kernels/judge.py verify OUT"

@@ -2,11 +2,14 @@
 """Held-out batches: what a table loses on batches that it has not measured, and whether it said so.
 
 bar_heldout.py NNTUNE [--device cpu|cuda] [--layer L,..] [--shape S] [--precision P,..] [--batches 1,2,4,..] [--budget S] [--rounds N]
+    [--seconds S] [--folder DIR]
 
 The batches are a ladder. One database is swept on every second step, another on the steps between; each is swept once more
 from what it found, so that neighbours' winners are known at each of its batches. A table of the first answers for the steps
 between. Where its answer is not the winner that the second database found there, both are measured again, alternately, each time
 in a new process ('nntune table check' of a table of one entry). Loss is the answer's time over the winner's, less 1.
+
+--seconds is for all of it: no third round begins after that. --folder keeps the databases; sweeps that came to their end there are not made again.
 
 Bars: the geometric mean of all losses is at most 5 %; for 90 % of the pairs of layer and precision the loss is at most what
 'nntune table build' printed (another batch, mean at most) and 2 points. Ends with exit code 1 when short.
@@ -19,6 +22,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu"))
+import figures as kept
 
 MOST_LOSS_PCT, POINTS, SHARE = 5.0, 2.0, 0.9
 STUDENT_95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
@@ -34,6 +41,8 @@ def arguments():
     p.add_argument("--batches", default="1,2,4,8,16,32,64")
     p.add_argument("--budget", type=float, default=12, help="seconds for a problem, in each of two sweeps")
     p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=math.inf)
+    p.add_argument("--folder", type=os.path.abspath)
     return p.parse_args()
 
 
@@ -62,8 +71,15 @@ class Bar:
         for layer in self.layers:
             words = ["sweep", layer, "--device", self.o.device, "--shape", self.o.shape, "--precision", self.o.precision,
                      "--batch", ",".join(map(str, batches)), "--budget", f"{budget}s", "--db", database, "-q", "--wait"]
+            self.once(f"{database} {layer} first", words)
+            self.once(f"{database} {layer} again", [*words, "--warm-start", database, "--seed", "2"])
+
+    def once(self, name, words):
+        path = self.path("swept.done")
+        if not os.path.exists(path) or os.path.basename(name) not in open(path).read().splitlines():
             self.nntune(*words)
-            self.nntune(*words, "--warm-start", database, "--seed", "2")
+            with open(path, "a") as file:
+                file.write(os.path.basename(name) + "\n")
 
     def table(self, database, name):
         told = json.loads(self.nntune("table", "build", "--db", database, "-o", self.path(name), "--json"))
@@ -90,19 +106,21 @@ class Bar:
         return got["entries"][0]["time_ns"]
 
 
-def measure_all(bar, second, answers):
+def measure_all(bar, second, answers, end):
     """losses[i][round]: logarithms of the answer's time over the winner's."""
     losses = [[] for _ in answers]
     for turn in range(bar.o.rounds):
+        if turn >= 2 and time.time() > end:
+            break
         for i, (entry, answer) in enumerate(zip(second["entries"], answers)):
             if answer["kernel"] == entry["kernel"] and answer["params"] == entry["params"]:
                 losses[i].append(0.0)
                 continue
             pair = [answer, entry] if turn % 2 == 0 else [entry, answer]
-            time = {id(e): bar.measure(second, e) for e in pair}
-            if None in time.values():
+            took = {id(e): bar.measure(second, e) for e in pair}
+            if None in took.values():
                 sys.exit(f"bar-heldout: batch {entry['batch']}: no time for the answer or the winner")
-            losses[i].append(math.log(time[id(answer)] / time[id(entry)]))
+            losses[i].append(math.log(took[id(answer)] / took[id(entry)]))
     return losses
 
 
@@ -111,12 +129,15 @@ def percent(logarithm):
 
 
 def judge(bar, told, second, losses):
-    rounds = [statistics.fmean(l[t] for l in losses) for t in range(bar.o.rounds)]
+    rounds = [statistics.fmean(l[t] for l in losses) for t in range(len(losses[0]))]
     middle = statistics.fmean(statistics.median(l) for l in losses)
     half = STUDENT_95.get(len(rounds) - 1, 2.2) * statistics.stdev(rounds) / math.sqrt(len(rounds)) if len(rounds) > 1 else math.nan
     good = percent(middle) <= MOST_LOSS_PCT
     print(f"loss on batches left out, geometric mean of {len(losses)} problems: {percent(middle):.2f} % "
           f"({percent(middle - half):.2f}..{percent(middle + half):.2f}), bar {MOST_LOSS_PCT:g} %: {'holds' if good else 'short'}")
+    kept.store("heldout", f"loss on batches left out, geometric mean of {len(losses)} problems", "%", percent(middle),
+               (percent(middle - half), percent(middle + half)) if len(rounds) > 1 else None, f"<= {MOST_LOSS_PCT:g}",
+               "holds" if good else "short")
     honest, pairs = 0, {}
     for entry, loss in zip(second["entries"], losses):
         pairs.setdefault((entry["layer"], entry["precision"]), []).append(statistics.median(loss))
@@ -125,20 +146,25 @@ def judge(bar, told, second, losses):
                 if (r["layer"], r["precision"], r["left_out"]) == (layer, precision, "batch")]
         said = said[0] if said else None
         measured = percent(statistics.fmean(values))
-        kept = said is not None and measured <= said + POINTS
-        honest += kept
+        honestly = said is not None and measured <= said + POINTS
+        honest += honestly
         print(f"  {layer} {precision}: measured {measured:.2f} %, printed "
-              f"{'unknown' if said is None else f'{said:.2f} %'}: {'kept' if kept else 'not kept'}")
+              f"{'unknown' if said is None else f'{said:.2f} %'}: {'kept' if honestly else 'not kept'}")
+        kept.tell("heldout", f"{layer} {precision}: loss measured", "%", measured)
+        kept.tell("heldout", f"{layer} {precision}: loss printed", "%", said)
     kept_all = honest >= SHARE * len(pairs)
     print(f"printed loss kept to {POINTS:g} points by {honest} of {len(pairs)} pairs, bar {SHARE:.0%}: "
           f"{'holds' if kept_all else 'short'}")
+    kept.store("heldout", f"pairs whose printed loss is kept to {POINTS:g} points, of {len(pairs)}", "", honest, None,
+               f">= {SHARE * len(pairs):g}", "holds" if kept_all else "short")
     return good and kept_all
 
 
 def main():
     options = arguments()
+    end = time.time() + options.seconds
     with tempfile.TemporaryDirectory(prefix="nntune-heldout-") as folder:
-        bar = Bar(options, folder)
+        bar = Bar(options, options.folder or folder)
         if len(bar.batches) < 3:
             sys.exit("bar-heldout: a ladder has three steps or more")
         print(f"about {bar.seconds():.0f} s", flush=True)
@@ -147,7 +173,7 @@ def main():
         told, first = bar.table(bar.path("first.db"), "first.json")
         _, second = bar.table(bar.path("second.db"), "second.json")
         answers = [bar.answer(e, first) for e in second["entries"]]
-        losses = measure_all(bar, second, answers)
+        losses = measure_all(bar, second, answers, end)
         for e, a, l in zip(second["entries"], answers, losses):
             same = a["kernel"] == e["kernel"] and a["params"] == e["params"]
             print(f"  {e['layer']} {e['shape']} batch {e['batch']} {e['precision']}: {percent(statistics.median(l)):+.2f} % "

@@ -11,7 +11,9 @@ import argparse, os, shutil, sqlite3, statistics, subprocess, sys, tempfile, thr
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "screen"))
+sys.path.insert(0, os.path.join(HERE, "..", "gpu"))
 sys.dont_write_bytecode = True
+import figures as kept
 from ptylib import Terminal
 
 short = []
@@ -22,6 +24,7 @@ def say(name, figure, bar, unit, interval, note=""):
     if verdict != "ok":
         short.append(name)
     print(f"{name:44} {figure:8.3f} {unit} bar {bar:<5g} [{interval[0]:.3f}, {interval[1]:.3f}]  {verdict}  {note}", flush=True)
+    kept.store("attached", name, unit, figure, interval, f"within {bar:g}", "holds" if verdict == "ok" else "short")
 
 
 def sweep_command(args, database, budget):
@@ -152,7 +155,7 @@ def main():
         own_cost(args, room)
     if args.only != "cpu":
         pairs(args, room)
-    shutil.rmtree(room)
+    shutil.rmtree(room, ignore_errors=True)  # a worker may still take its files away
     print("short: " + ", ".join(short) if short else "all hold")
     sys.exit(1 if short else 0)
 

@@ -3,7 +3,7 @@
 For a load bound by device memory and one of matrix products, in processes of their own, windows without and with a
 watcher follow each other; the load's rate in a watched window is compared with the windows before and after it. Bars:
 the load loses under 1 %, the watcher uses under 5 % of one core. Values are printed beside `nvidia-smi dmon`.
-Usage: judge_live.py NNTUNE [--seconds 30] [--rest 6] [--sources gpm,pm,nvml] [--loads dram,gemm] [--sweep]"""
+Usage: judge_live.py NNTUNE [--seconds 30] [--rest 3] [--sources gpm,pm,nvml] [--loads dram,gemm] [--sweep]"""
 import argparse
 import json
 import os
@@ -36,7 +36,6 @@ class Load:
         deadline = time.time() + 60
         while not self.blocks() and time.time() < deadline and self.process.poll() is None:
             time.sleep(0.2)
-        time.sleep(2)  # clocks settle
 
     def blocks(self):
         if not os.path.exists(self.path):
@@ -92,7 +91,13 @@ def show_values(frames):
 
 
 def dmon():
-    text = subprocess.run(["nvidia-smi", "dmon", "--gpm-metrics", "2,3,10", "-c", "5"], capture_output=True, text=True)
+    """What another reader sees in the first seconds of a load, while clocks settle."""
+    time.sleep(1)
+    try:
+        text = subprocess.run(["nvidia-smi", "dmon", "--gpm-metrics", "2,3,10", "-c", "4"], capture_output=True, text=True)
+    except OSError as why:
+        print(f"    {why}")
+        return
     print("    nvidia-smi dmon --gpm-metrics 2,3,10:")
     print("\n".join("      " + line for line in text.stdout.splitlines()))
 
@@ -114,8 +119,8 @@ def watch(nntune, source, seconds, folder):
 def judge(args, kind, folder):
     """Windows in a row: rest, source, rest, source, ..., rest."""
     load = Load(kind, folder)
-    rests, watched = [rest(args.rest)], []
     dmon()
+    rests, watched = [rest(args.rest)], []
     for source in args.sources:
         watched.append((source, watch(args.nntune, source, args.seconds, folder)))
         rests.append(rest(args.rest))
@@ -171,7 +176,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("nntune")
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--rest", type=float, default=6)
+    parser.add_argument("--rest", type=float, default=3)
     parser.add_argument("--sources", type=lambda text: text.split(","), default=["gpm", "pm", "nvml"])
     parser.add_argument("--loads", type=lambda text: text.split(","), default=["dram", "gemm"])
     parser.add_argument("--sweep", action="store_true")

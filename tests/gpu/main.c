@@ -27,6 +27,19 @@ const judge_bar judge_bars[] = {
     {"live", "what nntune top costs a load and itself", NULL, true},
     {"spec", "specs of users' own kernels, each outcome as it must be", NULL, true},
     {"kt", "Kernel Tuner's own example, tuned by it and by us", NULL, true},
+    {"accuracy", "nntune top against nvidia-smi", NULL, true},
+    {"captures", "what the screen of nntune top shows, its log holds", NULL, true},
+    {"promise", "a kernel out of a table takes what the table promises", NULL, true},
+    {"planted", "slow-downs planted in a run are found by nntune compare", NULL, true},
+    {"heldout", "what a table loses on batches that it has not measured", NULL, true},
+    {"verify", "every kernel, precision and layout on odd shapes", NULL, true},
+    {"memory", "memory-bound kernels against this GPU's own roof", NULL, true},
+    {"attention", "attention beside PyTorch's", NULL, true},
+    {"fused", "layers in one kernel against the same in several", NULL, true},
+    {"sparse", "sparse weights against dense ones", NULL, true},
+    {"vendor", "ours beside the vendors' libraries", NULL, true},
+    {"sanitize", "compute-sanitizer on one configuration of each kernel", NULL, true},
+    {"attached", "what a screen costs that shows a sweep", NULL, true},
 };
 const int judge_bar_count = sizeof judge_bars / sizeof judge_bars[0];
 

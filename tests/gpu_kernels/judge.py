@@ -6,7 +6,7 @@
     judge.py report OUT                 the ratios of all cells so far against their bars, and OUT/kernels.md
     judge.py sparse OUT [SECONDS]       2:4 sparse weights against dense ones, tf32 against fp32, on fully connected layers
     judge.py fused OUT [SECONDS]        fused kernels against the same work as launches of their own, with the predicted gain
-    judge.py sanitize OUT [SECONDS]     compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
+    judge.py sanitize OUT [SECONDS [I/N]] compute-sanitizer (memcheck, racecheck) on one configuration of each kernel
 
 Each prints a line a figure with its bar and verdict. Exit 1 when one is short, 3 without a GPU. What SECONDS do not
 suffice for is said to be left, and the same command goes on with it.
@@ -23,6 +23,10 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 import fused
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "gpu"))
+import figures as kept
+
+DEVICE = os.environ.get("JUDGE_DEVICE", "cuda")  # another one rehearses where there is no GPU
 NNTUNE = os.environ.get("NNTUNE", "build/nntune")
 VENDORS = ("cudnn", "cublaslt")
 # Sizes that fit no tile: of images and of matrices. A kernel that refuses them (its channels must fill whole 16 bytes, for
@@ -42,13 +46,11 @@ ODD = {
     "heads": "heads=3,tokens=37,d=48,heads=2,tokens=197,d=64,heads=1,tokens=1,d=16",
 }
 CELL_SECONDS = 6  # of one cell and cache mode
-short = False
+part_name = ""  # the bar that figures are kept as
 
 
 def say(name, figure, bar, passed, more=""):
-    global short
-    short = short or not passed
-    print(f"{name}: {figure} (bar {bar}){more}: {'pass' if passed else 'SHORT'}", flush=True)
+    kept.say(part_name, name, figure, bar, passed, more)
 
 
 def nntune(*words, seconds=120):
@@ -67,13 +69,15 @@ def rows(path, sql, *values):
 
 
 def cuda_kernels():
-    """(layer, shape keys, kernel) of each CUDA kernel that is ours."""
+    """(layer, shape keys, kernel) of each CUDA kernel that is ours, or of those of KERNELS ("conv3x3.shift fc.gemm")."""
+    only = os.environ.get("KERNELS", "").split()
     layers = json.loads(subprocess.run([NNTUNE, "layers", "--json"], check=True, capture_output=True).stdout)["layers"]
     for layer in layers:
         detail = json.loads(
             subprocess.run([NNTUNE, "layers", layer["layer"], "--json"], check=True, capture_output=True).stdout)
         for kernel in detail["layers"][0]["kernels"]:
-            if kernel["device_kind"] == "cuda" and kernel["kernel"] not in VENDORS:
+            if kernel["device_kind"] == DEVICE.split(":")[0] and kernel["kernel"] not in VENDORS and (
+                    not only or f"{layer['layer']}.{kernel['kernel']}" in only):
                 yield layer["layer"], layer["shape_keys"].split(","), kernel
 
 
@@ -89,8 +93,21 @@ def odd_shapes(keys, kernel):
     return [ODD["window" if kernel == "window" else "plane"]] if "h" in keys else [None]
 
 
+def lines_of(path):
+    """What was done before."""
+    if not os.path.exists(path):
+        return set()
+    with open(path) as file:
+        return set(file.read().splitlines())
+
+
+def add_line(path, line):
+    with open(path, "a") as file:
+        file.write(line + "\n")
+
+
 def usable():
-    if nntune("sweep", "conv3x3", "--device", "cuda", "--dry-run", "-q") == 3:
+    if nntune("sweep", "conv3x3", "--device", DEVICE, "--dry-run", "-q") == 3:
         sys.exit(3)
 
 
@@ -119,7 +136,7 @@ def sweep_odd(layer, kernel, layout, shapes, trials, path, seconds):
     problems = 4 * (2 if trials > 2 else 1) * len(kernel["precisions"])
     for some in shapes:
         words = ["--shape", some] if some else []
-        code = nntune("sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *words, "--batch",
+        code = nntune("sweep", layer, "--device", DEVICE, "--kernel", kernel["kernel"], *words, "--batch",
                       "1,3" if trials > 2 else "3", "--precision", ",".join(kernel["precisions"]), "--layout", layout,
                       "--strategy", "random", "--budget", str(problems * trials), "--ci", "10", "--cache", "hot", "--seed",
                       "3", "--profile", "none", "--db", path, "-q", seconds=seconds)
@@ -129,17 +146,17 @@ def sweep_odd(layer, kernel, layout, shapes, trials, path, seconds):
 
 def verify(out, seconds, part="0/1", trials="6"):
     """Part I of N: parts may run side by side, each with an OUT and a NNTUNE_LOCK_DIR of its own; no time is judged here.
-    So many TRIALS of each problem. KERNELS: only these, "conv3x3.shift fc.gemm"."""
+    So many TRIALS of each problem."""
     end = time.time() + seconds
     path = os.path.join(out, "verify.db")
     index, count = (int(x) for x in part.split("/"))
-    only = os.environ.get("KERNELS", "").split()
+    done_path = os.path.join(out, "verify.done")  # kernels whose sweeps came to their end
+    done = lines_of(done_path)
     for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
-        if number % count != index % count or (only and f"{layer}.{kernel['kernel']}" not in only):
+        if number % count != index % count:
             continue
         shapes = odd_shapes(keys, kernel["kernel"])
-        done = rows(path, "select count(*) from trials where layer = ? and kernel = ?", layer, kernel["kernel"])
-        if done and done[0][0] > 0:
+        if f"{layer}.{kernel['kernel']}" in done:
             pass
         elif time.time() > end:
             print(f"{layer}.{kernel['kernel']}: left for another call")
@@ -147,6 +164,7 @@ def verify(out, seconds, part="0/1", trials="6"):
         else:
             for layout in kernel["layouts"]:
                 sweep_odd(layer, kernel, layout, shapes, int(trials), path, max(20, end - time.time()))
+            add_line(done_path, f"{layer}.{kernel['kernel']}")
         for precision in kernel["precisions"]:
             for layout in kernel["layouts"]:
                 judge_outcomes(path, layer, kernel["kernel"], precision, layout)
@@ -171,6 +189,21 @@ def best(path, cell, cache, vendor):
     return found[0] if found else None
 
 
+def carry_best(out, path, cell):
+    """The cell's least times as lines of bench.best, which is small enough to be carried where bench.db is not."""
+    for cache in ("hot", "cold"):
+        for vendor in (0, 1):
+            found = best(path, cell, cache, vendor)
+            if found:
+                add_line(os.path.join(out, "bench.best"), json.dumps([cell[:5], cache, vendor, found]))
+
+
+def carried(out):
+    """{(cell, cache, vendor): least time, floor, kernel, params} of bench.best."""
+    rows_of = [json.loads(line) for line in sorted(lines_of(os.path.join(out, "bench.best")))]
+    return {(tuple(cell), cache, vendor): tuple(found) for cell, cache, vendor, found in rows_of}
+
+
 def bench(out, part, seconds):
     index, count = (int(x) for x in part.split("/"))
     end = time.time() + seconds
@@ -178,7 +211,7 @@ def bench(out, part, seconds):
     left = 0
     # Cells that ran to their end; one may lack a side (a library that does not do it), so the database does not tell.
     done_path = os.path.join(out, "bench.done")
-    done = set(open(done_path).read().splitlines()) if os.path.exists(done_path) else set()
+    done = lines_of(done_path)
     for number, cell in enumerate(grid()):
         if number % count != index % count:
             continue
@@ -189,25 +222,29 @@ def bench(out, part, seconds):
             left += 1
             continue
         layer, shape, precision, layout, batch, _ = cell
-        code = nntune("sweep", layer, "--device", "cuda", "--shape", shape, "--precision", precision, "--layout", layout,
+        code = nntune("sweep", layer, "--device", DEVICE, "--shape", shape, "--precision", precision, "--layout", layout,
                       "--batch", str(batch), "--vendor", "also", "--cache", "both", "--ci", "1", "--profile", "none",
                       "--budget", f"{2 * CELL_SECONDS}s", "--db", path, "-q", seconds=60 + 2 * CELL_SECONDS)
         print(f"{layer} {shape} batch {batch} {precision} {layout}: exit {code}", flush=True)
         if code in (0, 4):
-            with open(done_path, "a") as file:
-                file.write(name + "\n")
-    print(f"slice {part}: {left} cells left for another call")
+            carry_best(out, path, cell)
+            add_line(done_path, name)
+    if left:
+        print(f"slice {part}: {left} cells left for another call")
 
 
-def ratio_of(path, cell, cache):
-    ours, theirs = best(path, cell, cache, 0), best(path, cell, cache, 1)
+def ratio_of(path, before, cell, cache):
+    def least(cache, vendor):
+        return best(path, cell, cache, vendor) or before.get((cell[:5], cache, vendor))
+
+    ours, theirs = least(cache, 0), least(cache, 1)
     if not ours or not theirs:
         return None
     # Below three periods of an empty kernel the floor is taken off both.
     floor = ours[1] if ours[1] and min(ours[0], theirs[0]) < 3 * ours[1] else 0
     us, them = ours[0] - floor, theirs[0] - floor
     # Hot times of the vendor are compared with those recorded: slower ones do not count.
-    hot = best(path, cell, "hot", 1)
+    hot = least("hot", 1)
     valid = bool(hot) and hot[0] <= 1.1 * cell[5] * 1000
     return dict(ours=ours, theirs=theirs, ratio=them / us if us > 0 else None, valid=valid)
 
@@ -237,8 +274,8 @@ def cell_line(cell, cache, r):
 
 def report(out):
     path = os.path.join(out, "bench.db")
-    cells = list(grid())
-    seen = {(cell, cache): ratio_of(path, cell, cache) for cell in cells for cache in ("hot", "cold")}
+    cells, before = list(grid()), carried(out)
+    seen = {(cell, cache): ratio_of(path, before, cell, cache) for cell in cells for cache in ("hot", "cold")}
     with open(os.path.join(out, "kernels.md"), "w") as md:
         md.write("| problem | batch | precision | layout | cache | ours us | vendor us | ratio | note |\n" + "|---" * 9 + "|\n")
         for cell in cells:
@@ -257,7 +294,7 @@ def report(out):
         if small:
             say(f"{cache} batch 1 and 8", f"{mean(small):.3f}", "1.2", mean(small) >= 1.2)
         worst = min(valid, key=valid.get)
-        say(f"{cache} least cell ({' '.join(map(str, worst[:5]))})", f"{valid[worst]:.2f}", "0.7", valid[worst] >= 0.7)
+        say(f"{cache} least cell", f"{valid[worst]:.2f} at {' '.join(map(str, worst[:5]))}", "0.7", valid[worst] >= 0.7)
         for cell, ratio in valid.items():
             if strong(cell):
                 say(f"{cache} {' '.join(map(str, cell[:5]))}", f"{ratio:.2f}", str(strong(cell)), ratio >= strong(cell))
@@ -281,7 +318,7 @@ def pair_cells():
 
 
 def pair_sweep(path, shape, batch, slow, fast, vendors):
-    return nntune("sweep", "fc", "--device", "cuda", "--shape", shape, "--batch", str(batch), "--precision",
+    return nntune("sweep", "fc", "--device", DEVICE, "--shape", shape, "--batch", str(batch), "--precision",
                   f"{slow},{fast}", "--vendor", "also" if vendors else "never", "--max-error", "1", "--ci", "1",
                   "--profile", "none", "--budget", f"{2 * CELL_SECONDS}s", "--db", path, "-q",
                   seconds=60 + 2 * CELL_SECONDS)
@@ -340,30 +377,43 @@ def sparse(out, seconds):
 # ---- sanitize ----------------------------------------------------------------------------------------------------------
 
 
-def sanitize(out, seconds):
+def sanitizer_says(path):
+    """Its last summary and whether all are clean; None where it came to no end."""
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        found = [line for line in file if "ERROR SUMMARY" in line or "RACECHECK SUMMARY" in line]
+    return (found[-1].split("SUMMARY:")[-1].strip(), all(" 0 errors" in s or " 0 hazards" in s for s in found)) if found else None
+
+
+def sanitize_one(layer, keys, kernel, tool, log):
+    shapes = odd_shapes(keys, kernel["kernel"])
+    more = ["--shape", ",".join(shapes[-1].split(",")[:len(keys)])] if shapes[-1] else []
+    words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--error-exitcode", "9", "--log-file", log,
+             NNTUNE, "sweep", layer, "--device", DEVICE, "--kernel", kernel["kernel"], *more, "--batch", "1", "--precision",
+             kernel["precisions"][-1], "--layout", kernel["layouts"][0], "--budget", "1", "--cache", "hot", "--profile", "none",
+             "--db", log + ".db", "-q"]
+    try:
+        subprocess.run(words, timeout=90, stdout=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as why:
+        print(f"{layer}.{kernel['kernel']} {tool}: {why}")
+
+
+def sanitize(out, seconds, part="0/1"):
+    """Part I of N, as of verify. A log that came to its end is not made again."""
     end = time.time() + seconds
-    for layer, keys, kernel in cuda_kernels():
-        shapes = odd_shapes(keys, kernel["kernel"])
-        for tool in ("memcheck", "racecheck"):
+    index, count = (int(x) for x in part.split("/"))
+    for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
+        for tool in ("memcheck", "racecheck") if number % count == index % count else ():
             name = f"{layer}.{kernel['kernel']} {tool}"
-            if time.time() > end:
-                print(f"{name}: left for another call")
-                continue
-            log = os.path.join(out, f"{layer}.{kernel['kernel']}.{tool}")
-            more = ["--shape", ",".join(shapes[-1].split(",")[:len(keys)])] if shapes[-1] else []
-            words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--error-exitcode", "9",
-                     "--log-file", log, NNTUNE, "sweep", layer, "--device", "cuda", "--kernel", kernel["kernel"], *more,
-                     "--batch", "1", "--precision", kernel["precisions"][-1], "--layout", kernel["layouts"][0],
-                     "--budget", "1", "--cache", "hot", "--profile", "none", "--db", log + ".db", "-q"]
-            try:
-                subprocess.run(words, timeout=90, stdout=subprocess.DEVNULL)
-            except (OSError, subprocess.TimeoutExpired) as why:
-                print(f"{name}: not judged: {why}")
-                continue
-            text = open(log).read() if os.path.exists(log) else ""
-            summaries = [line for line in text.splitlines() if "ERROR SUMMARY" in line or "RACECHECK SUMMARY" in line]
-            clean = bool(summaries) and all(" 0 errors" in s or " 0 hazards" in s for s in summaries)
-            say(name, summaries[-1].split("=")[-1].strip() if summaries else "no summary", "0", clean)
+            log = os.path.join(out, f"{layer}.{kernel['kernel']}.{tool}.txt")
+            if not sanitizer_says(log):
+                if time.time() > end:
+                    print(f"{name}: left for another call")
+                    continue
+                sanitize_one(layer, keys, kernel, tool, log)
+            summary, clean = sanitizer_says(log) or ("no summary", False)
+            say(name, summary, "0", clean)
 
 
 def main():
@@ -372,12 +422,14 @@ def main():
     if len(words) < 2 or words[0] not in parts or (words[0] == "bench" and len(words) < 3):
         print(__doc__, file=sys.stderr)
         return 2
+    global part_name
     part, out = words[0], words[1]
+    part_name = "vendor" if part in ("bench", "report") else part
     os.makedirs(out, exist_ok=True)
     os.environ.setdefault("XDG_CACHE_HOME", os.path.join(os.path.abspath(out), "cache"))
     if part == "report":
         report(out)
-        return int(short)
+        return int(kept.short > 0)
     usable()
     if part == "bench":
         bench(out, words[2], float(words[3]) if len(words) > 3 else 280)
@@ -388,8 +440,8 @@ def main():
     elif part == "sparse":
         sparse(out, float(words[2]) if len(words) > 2 else 280)
     else:
-        sanitize(out, float(words[2]) if len(words) > 2 else 180)
-    return int(short)
+        sanitize(out, float(words[2]) if len(words) > 2 else 180, *words[3:4])
+    return int(kept.short > 0)
 
 
 if __name__ == "__main__":

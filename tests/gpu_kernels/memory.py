@@ -15,8 +15,14 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu"))
+import figures as kept
+
+DEVICE = os.environ.get("JUDGE_DEVICE", "cuda")
 NNTUNE = os.environ.get("NNTUNE", "build/nntune")
-ROOF = ("relu", "1024x512x512", 1, "fp32")
+# A rehearsal has neither the memory nor the time.
+BATCH, ROOF_H = (128, 512) if DEVICE == "cuda" else (1, 32)
+ROOF = ("relu", f"1024x{ROOF_H}x512", 1, "fp32")
 BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
 PRECISIONS = ("fp32", "fp16", "bf16")
 # layer, shape, and elements moved per image: in and out (and the second operand)
@@ -33,13 +39,11 @@ CELLS = (
 # relu cells of about the same bytes, by elements per image
 LADDER = tuple((f"{c}x56x56", 2 * c * 56 * 56) for c in (4, 16, 64, 256, 512))
 SECONDS_A_CELL = 5
-short = False
+part = "memory"
 
 
 def say(name, figure, bar, passed, more=""):
-    global short
-    short = short or not passed
-    print(f"{name}: {figure} (bar {bar}){more}: {'pass' if passed else 'SHORT'}", flush=True)
+    kept.say(part, name, figure, bar, passed, more)
 
 
 def row(path, layer, shape, batch, precision):
@@ -59,7 +63,7 @@ def row(path, layer, shape, batch, precision):
 def measured(path, layer, shape, batch, precision, end):
     found = row(path, layer, shape, batch, precision)
     if found is None and time.time() < end:
-        code = subprocess.run([NNTUNE, "sweep", layer, "--device", "cuda", "--shape", shape, "--batch", str(batch),
+        code = subprocess.run([NNTUNE, "sweep", layer, "--device", DEVICE, "--shape", shape, "--batch", str(batch),
                                "--precision", precision, "--budget", f"{SECONDS_A_CELL}s", "--cache", "cold", "--profile",
                                "none", "--db", path, "-q"], stdout=subprocess.DEVNULL).returncode
         if code == 3:
@@ -71,9 +75,9 @@ def measured(path, layer, shape, batch, precision, end):
 def relu_rate(path, moved, precision, end):
     """Bytes a ns of our relu on the rung of the ladder nearest to `moved` bytes, its floor taken off."""
     size = BYTES[precision]
-    shape, elements = min(LADDER, key=lambda rung: abs(rung[1] * 128 * size - moved))
-    found = measured(path, "relu", shape, 128, precision, end)
-    return elements * 128 * size / found[0] if found else None
+    shape, elements = min(LADDER, key=lambda rung: abs(rung[1] * BATCH * size - moved))
+    found = measured(path, "relu", shape, BATCH, precision, end)
+    return elements * BATCH * size / found[0] if found else None
 
 
 def cells(out, seconds):
@@ -82,18 +86,18 @@ def cells(out, seconds):
     if roof is None:
         print("the roof was not measured: left for another call")
         return
-    rate = 2 * 4 * 1024 * 512 * 512 / roof[0]  # bytes a ns
+    rate = 2 * 4 * 1024 * ROOF_H * 512 / roof[0]  # bytes a ns
     print(f"roof: {rate / 1e3:.2f} TB/s by relu on 2 GiB")
     for layer, shape, elements in CELLS:
         for precision in PRECISIONS:
-            found = measured(path, layer, shape, 128, precision, end)
+            found = measured(path, layer, shape, BATCH, precision, end)
             if found is None:
                 print(f"{layer} {shape} {precision}: left for another call")
                 continue
-            moved = elements * 128 * BYTES[precision]
+            moved = elements * BATCH * BYTES[precision]
             allowed, like = 1.1 * ((found[1] or 0) + moved / rate), relu_rate(path, moved, precision, end)
             share = moved / found[0] / like if like else float("nan")
-            say(f"{layer} {shape} batch 128 {precision} ({found[2]})", f"{found[0] / 1e3:.2f} us",
+            say(f"{layer} {shape} batch {BATCH} {precision} ({found[2]})", f"{found[0] / 1e3:.2f} us",
                 f"{allowed / 1e3:.2f} us, or 95 % of relu's rate", found[0] <= allowed or share >= 0.95,
                 f", {100 * share:.0f} % of relu's rate")
 
@@ -147,5 +151,6 @@ if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in parts:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)
+    part = "memory" if sys.argv[1] == "cells" else "attention"
     parts[sys.argv[1]](sys.argv[2], float(sys.argv[3]) if len(sys.argv) > 3 else 1e9)
-    sys.exit(1 if short else 0)
+    sys.exit(1 if kept.short else 0)

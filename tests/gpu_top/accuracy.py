@@ -1,10 +1,13 @@
 """Occupancy and DRAM bandwidth of `nntune top` against `nvidia-smi dmon --gpm-metrics`, on three loads taken in turn.
 
-usage: accuracy.py NNTUNE [--seconds 20] [--loads dram,gemm,conv]
+usage: accuracy.py NNTUNE [--seconds 12] [--loads dram,gemm,conv]
 Both watch at the same time, a value a second; the medians have to be within 3 points. Intervals are the quartiles."""
 import argparse, json, os, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "gpu"))
+import figures as kept
+
 BAR_POINTS = 3
 METRICS = {"sm_active_pct": 2, "occupancy_pct": 3, "dram_pct": 10}  # as NVML numbers them
 
@@ -37,28 +40,24 @@ def watch(nntune, seconds):
 
 
 def judge(load, dmon, top):
-    short = 0
     for name in ("occupancy_pct", "dram_pct"):
         if len(dmon[name]) < 5 or len(top[name]) < 5:
-            print(f"{load:6} {name:15} too few values: {len(dmon[name])} of nvidia-smi, {len(top[name])} of ours  SHORT")
-            short += 1
+            print(f"{load} {name}: too few values: {len(dmon[name])} of nvidia-smi, {len(top[name])} of ours")
+            kept.judge("accuracy", f"{load} load: {name} off nvidia-smi's", "points", None, None, "<=", BAR_POINTS)
             continue
         ours, theirs = statistics.median(top[name]), statistics.median(dmon[name])
         quartiles = statistics.quantiles(top[name], n=4)
-        good = abs(ours - theirs) <= BAR_POINTS
-        short += not good
-        print(f"{load:6} {name:15} {ours:6.2f} %, nvidia-smi {theirs:6.2f} %, apart {ours - theirs:+.2f} points, bar {BAR_POINTS}, "
-              f"[{quartiles[0]:.2f}, {quartiles[2]:.2f}]  {'ok' if good else 'SHORT'}", flush=True)
-    return short
+        kept.judge("accuracy", f"{load} load: {name} off nvidia-smi's", "points", abs(ours - theirs), None, "<=", BAR_POINTS)
+        kept.tell("accuracy", f"{load} load: {name}, ours", "%", ours, (quartiles[0], quartiles[2]))
+        kept.tell("accuracy", f"{load} load: {name}, nvidia-smi's", "%", theirs)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("nntune", type=os.path.abspath)
-    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--seconds", type=int, default=12)
     parser.add_argument("--loads", default="dram,gemm,conv", type=lambda text: text.split(","))
     args = parser.parse_args()
-    short = 0
     with tempfile.TemporaryDirectory() as folder:
         for load in args.loads:
             path = os.path.join(folder, load)
@@ -69,10 +68,10 @@ def main():
             time.sleep(3)  # clocks settle
             if process.poll() is not None:
                 sys.exit(f"the load {load} ended early")
-            short += judge(load, *watch(args.nntune, args.seconds))
+            judge(load, *watch(args.nntune, args.seconds))
             process.terminate()
             process.wait()
-    sys.exit(1 if short else 0)
+    sys.exit(1 if kept.short else 0)
 
 
 if __name__ == "__main__":

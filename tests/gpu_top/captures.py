@@ -7,7 +7,9 @@ import argparse, glob, json, math, os, shutil, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "screen"))
+sys.path.insert(0, os.path.join(HERE, "..", "gpu"))
 sys.dont_write_bytecode = True
+import figures as kept
 from ptylib import Terminal, check, code, failures
 
 
@@ -78,11 +80,14 @@ def main():
         values = {row["name"]: row["value"] for row in json.load(file)["rows"]}
     agrees, names = frame_with(values, frames)
     check(f"screen and log agree on {names} values of {len(frames)} frames", agrees, f"{values} {frames[-1]}")
-    for name, kept in ((devices, "devices"), (overview, "overview")):
-        shutil.copy(f"{name}.txt", f"{args.out}/{args.beside}-{kept}.txt")
+    for name, what in ((devices, "devices"), (overview, "overview")):
+        shutil.copy(f"{name}.txt", f"{args.out}/{args.beside}-{what}.txt")
     shutil.copy("frames", f"{args.out}/{args.beside}-frames.jsonl")
     print(f"  captures in {args.out}: {args.beside}-devices.txt, {args.beside}-overview.txt, {args.beside}-frames.jsonl")
     shutil.rmtree(folder)
+    kept.judge("captures", f"beside {args.beside}: what is not as it must be", "", len(failures), None, "<=", 0)
+    kept.judge("captures", f"beside {args.beside}: values of the screen that one frame of the log holds", "",
+               names if agrees else 0, None, ">=", 3)
     sys.exit(1 if failures else 0)
 
 
