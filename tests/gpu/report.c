@@ -87,7 +87,8 @@ static void print_place(judge *j, FILE *to, const char *commit)
     struct tm parts;
     strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &parts));
     fprintf(to,
-            "# Results of the GPU check\n\nWritten by make check-gpu and make gpu-merge; not edited by hand.%s\n\n| | |\n|---|---|\n",
+            "# Results of the GPU check\n\nWritten by make check-gpu and make gpu-merge; not edited by hand.%s\n\n| | "
+            "|\n|---|---|\n",
             j->quick ? " A shortened run: its verdicts mean nothing." : "");
     fprintf(to, "| commit | %s |\n| written | %s |\n", commit, date);
     static const char *const tell[] = {"speed.db", "rate.db", "time.db", "halves0.db"};

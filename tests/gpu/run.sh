@@ -9,10 +9,12 @@
 # brought back, FRESH=1 forgets it for the steps that run. ARCHIVE (OUT/results.tgz) holds all that OUT knows, refreshed every
 # 20 s; `make gpu-merge RESULTS=results.tgz` puts it into RESULTS.md where the sources are.
 #
-# LIMIT=n: no slice longer than that. SECONDS=n: so long for each step of the kind `on` (bash: SECONDS=n in front of the command). SLICE=i/n: cells of `vendor`.
+# IN_ALL=n: everything ends after so many seconds, and what it did not come to is left. LIMIT=n: no slice longer than that.
+# SECONDS=n: so long for each step of the kind `on` (bash: SECONDS=n in front of the command). SLICE=i/n: cells of `vendor`.
 # KERNELS="fc.gemm": only these in `verify` and `sanitize`. QUICK=1 rehearses; DRY=1 does so without a GPU.
 # Exit 1 when a step is short, 3 without a GPU.
 set -u
+# shellcheck disable=SC3028
 asked=${SECONDS:-}
 [ "${asked:-0}" -gt 5 ] 2> /dev/null || asked= # a bash that runs as sh counts its own seconds there
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +24,7 @@ commit=${1:-}; out=${2:-}
 if [ $# -gt 2 ]; then shift 2; wanted=$*; else wanted=; fi
 : "${NNTUNE:=$here/nntune}" "${JUDGES:=$here/gpu-judge}" "${JUDGE:=$here/counters-judge}" "${PROMISE:=$here/promise}"
 : "${PYTHON:=python3}" "${JUDGE_DEVICE:=cuda}"
-quick=${QUICK:+--quick}
+quick=${QUICK:+--quick} end=$(($(date +%s) + ${IN_ALL:-1000000}))
 export NNTUNE JUDGES JUDGE PROMISE JUDGE_DEVICE PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 
 # step, slice (- the whole step, on: goes on where it stopped), limit in seconds; in order of worth
@@ -41,14 +43,14 @@ ncu       -        150
 slope     -        200
 chosen    -         90
 spec      -         90
-kt        -        400
+kt        -        260
 accuracy  dram      60
 accuracy  gemm      60
 accuracy  conv      60
 captures  resnet50  80
 captures  sweep     90
-promise   fp32      60
-promise   tf32      60
+promise   fp32      50
+promise   tf32      50
 planted   -        300
 heldout   on       260
 verify    on       260
@@ -82,7 +84,7 @@ side_by_side() { # PART LIMIT SECONDS [TRIALS]
     return $worst
 }
 
-# shellcheck disable=SC2086  # words that are one or none
+# shellcheck disable=SC2046,SC2086  # words that are one, none or several
 run() { # STEP SLICE LIMIT SECONDS
     t="timeout -k 2 $3"
     case $1.$2 in
@@ -96,9 +98,10 @@ run() { # STEP SLICE LIMIT SECONDS
         --warm "$out/profile.warm" --repeats "${REPEATS:-5}" ;;
     chosen.-) $t "$PYTHON" "$tests/gpu/judge_profile.py" "$NNTUNE" --parts chosen --warm "$out/profile.warm" ;;
     spec.-) $t sh "$tests/gpu_spec/check.sh" "$out/spec" ;;
-    kt.-) $t sh "$tests/gpu_kt/check.sh" "$here/kt" "$out/kt" ;;
-    accuracy.*) $t "$PYTHON" "$top/accuracy.py" "$NNTUNE" --loads "$2" ;;
-    captures.*) $t "$PYTHON" "$top/captures.py" "$NNTUNE" "$(one_device)" "$out/captures" --beside "$2" --seconds "$(quickly 2 8)" ;;
+    kt.-) $t sh "$tests/gpu_kt/check.sh" "${KT:-$here/kt}" "$out/kt" ;;
+    accuracy.*) $t "$PYTHON" "$top/accuracy.py" "$NNTUNE" --loads "$2" --seconds 10 ;;
+    captures.*) $t "$PYTHON" "$top/captures.py" "$NNTUNE" "$(one_device)" "$out/captures" --beside "$2" \
+        --seconds "$(quickly 2 "$([ "$2" = sweep ] && echo 6 || echo 15)")" ;;
     promise.*) $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" "promise-$2" ;;
     planted.-) $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" planted ;;
     heldout.on) mkdir -p "$out/heldout"; FOLDER=$out/heldout $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" heldout ;;
@@ -126,7 +129,7 @@ finish() { # STEP SLICE CODE LOG
     [ "$1" != halves ] || cp "$out/halves.jsonl" "$figures" 2> /dev/null
     if [ "$3" -eq 124 ] || [ "$3" -eq 137 ]; then
         note=', cut off'
-        echo "{\"bar\":\"$1\",\"figure\":\"$1:$2 within its time\",\"unit\":\"\",\"value\":null,\"must\":\"must end\",\"verdict\":\"short\"}" >> "$figures"
+        [ -n "$early" ] || echo "{\"bar\":\"$1\",\"figure\":\"$1:$2 within its time\",\"unit\":\"\",\"value\":null,\"must\":\"must end\",\"verdict\":\"short\"}" >> "$figures"
     fi
     # A step that ended without a figure has failed, whatever it said.
     [ -s "$figures" ] || { echo "$1: no figures"; return 1; }
@@ -145,10 +148,14 @@ judged() { # STEP SLICE
 
 one() { # STEP SLICE LIMIT
     judged "$1" "$2" && { echo "== $1:$2: judged before at $commit"; ! grep -q '"verdict": *"short"' "$out/parts/$1.$2.jsonl"; return; }
-    [ -z "${FRESH:-}" ] || rm -rf "$out/$1" "$out/$1"[0-9] "$out/parts/$1.$2.done"
+    [ -z "${FRESH:-}" ] || rm -rf "$out/${1:?}" "$out/$1"[0-9] "$out/parts/$1.$2.done"
     limit=$3 for=$((limit - 60)) at=$(date +%s) log=$out/$1-$2.log
     if [ "$2" = on ] && [ -n "$asked" ]; then for=$asked limit=$((asked + 60)); fi
     [ "$limit" -lt "${LIMIT:-$limit}" ] || limit=${LIMIT:-$limit}
+    left=$((end - at)) early=
+    if [ $left -lt 20 ]; then echo "== $1:$2: left, no time"; return 1; fi
+    if [ $left -lt "$limit" ]; then early=1 limit=$left; fi
+    [ "$for" -lt $((limit - 15)) ] || for=$((limit - 15))
     rm -f "$out/parts/$1.$2.jsonl"
     JUDGE_FIGURES=$out/parts/$1.$2.jsonl; export JUDGE_FIGURES
     echo "== $1:$2 (at most $limit s)"

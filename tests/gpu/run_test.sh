@@ -48,6 +48,7 @@ run 11aa out t1 starts; exits 0
 has ran 'all of it holds'; has out/t1.jsonl '"of worker"'; has out/t1.jsonl '"of zeroing"'; has out/t1.done '^11aa '
 tar xzOf out/results.tgz ./t1.jsonl t1.jsonl 2> /dev/null | grep -q worker || fail "the archive lacks figures"
 run 11aa out t1; exits 0; has ran 'judged before at 11aa'
+IN_ALL=10 run 11aa late advice; exits 1; has ran 'advice:-: left, no time'
 run 11aa out nothing; exits 2; has ran "no step 'nothing'"
 
 # While a step runs the archive has what is known by then; one that is cut off is short, and runs again when it is named again.

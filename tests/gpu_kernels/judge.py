@@ -69,16 +69,25 @@ def rows(path, sql, *values):
 
 
 def cuda_kernels():
-    """(layer, shape keys, kernel) of each CUDA kernel that is ours, or of those of KERNELS ("conv3x3.shift fc.gemm")."""
-    only = os.environ.get("KERNELS", "").split()
+    """(layer, shape keys, kernel) of each CUDA kernel that is ours."""
     layers = json.loads(subprocess.run([NNTUNE, "layers", "--json"], check=True, capture_output=True).stdout)["layers"]
     for layer in layers:
         detail = json.loads(
             subprocess.run([NNTUNE, "layers", layer["layer"], "--json"], check=True, capture_output=True).stdout)
         for kernel in detail["layers"][0]["kernels"]:
-            if kernel["device_kind"] == DEVICE.split(":")[0] and kernel["kernel"] not in VENDORS and (
-                    not only or f"{layer['layer']}.{kernel['kernel']}" in only):
+            if kernel["device_kind"] == DEVICE.split(":")[0] and kernel["kernel"] not in VENDORS:
                 yield layer["layer"], layer["shape_keys"].split(","), kernel
+
+
+def wanted_kernels(part):
+    """Part "I/N" of them, and of these those that KERNELS="conv3x3.shift fc.gemm" names."""
+    index, count = (int(x) for x in part.split("/"))
+    every, only = list(cuda_kernels()), os.environ.get("KERNELS", "").split()
+    unknown = set(only) - {f"{layer}.{kernel['kernel']}" for layer, _, kernel in every}
+    if unknown:
+        sys.exit(f"judge.py: KERNELS: there is no {' '.join(sorted(unknown))} on {DEVICE}; 'nntune layers' lists them")
+    return [row for number, row in enumerate(every) if number % count == index % count and
+            (not only or f"{row[0]}.{row[2]['kernel']}" in only)]
 
 
 def odd_shapes(keys, kernel):
@@ -94,11 +103,11 @@ def odd_shapes(keys, kernel):
 
 
 def lines_of(path):
-    """What was done before."""
+    """What was done before, the latest last."""
     if not os.path.exists(path):
-        return set()
+        return []
     with open(path) as file:
-        return set(file.read().splitlines())
+        return file.read().splitlines()
 
 
 def add_line(path, line):
@@ -114,21 +123,21 @@ def usable():
 # ---- verify ------------------------------------------------------------------------------------------------------------
 
 
-def judge_outcomes(path, layer, kernel, precision, layout):
-    counts = dict(rows(path, "select outcome, count(*) from trials where layer = ? and kernel = ? and precision = ? and "
-                             "layout = ? group by outcome", layer, kernel, precision, layout))
+def judge_outcomes(path, after, layer, kernel, precision, layout):
+    """Of runs later than `after`."""
+    these = "from trials where run > ? and layer = ? and kernel = ? and precision = ? and layout = ?"
+    key = (after, layer, kernel, precision, layout)
+    counts = dict(rows(path, f"select outcome, count(*) {these} group by outcome", *key))
     right = counts.get("ok", 0) + counts.get("abandoned", 0)
     name = f"{layer}.{kernel} {precision} {layout}"
     if not counts:
         print(f"{name}: serves none of the odd shapes")
         return
     wrong = sum(counts.get(o, 0) for o in ("wrong_result", "crashed", "timed_out", "launch_failed", "compile_failed"))
-    spills = rows(path, "select count(*) from trials where layer = ? and kernel = ? and precision = ? and layout = ? and "
-                        "spill_bytes > 0", layer, kernel, precision, layout)[0][0]
+    spills = rows(path, f"select count(*) {these} and spill_bytes > 0", *key)[0][0]
     say(name, f"{right} right, {wrong} not", "some, 0", right > 0 and wrong == 0, f", {spills} with spills")
     for outcome, params, reason in rows(
-            path, "select outcome, params, reason from trials where layer = ? and kernel = ? and precision = ? and "
-                  "layout = ? and outcome not in ('ok', 'abandoned', 'pruned') limit 3", layer, kernel, precision, layout):
+            path, f"select outcome, params, reason {these} and outcome not in ('ok', 'abandoned', 'pruned') limit 3", *key):
         print(f"    {outcome}: {params}: {reason}")
 
 
@@ -146,28 +155,25 @@ def sweep_odd(layer, kernel, layout, shapes, trials, path, seconds):
 
 def verify(out, seconds, part="0/1", trials="6"):
     """Part I of N: parts may run side by side, each with an OUT and a NNTUNE_LOCK_DIR of its own; no time is judged here.
-    So many TRIALS of each problem."""
+    So many TRIALS of each problem. Kernels that KERNELS names are judged anew."""
     end = time.time() + seconds
-    path = os.path.join(out, "verify.db")
-    index, count = (int(x) for x in part.split("/"))
-    done_path = os.path.join(out, "verify.done")  # kernels whose sweeps came to their end
-    done = lines_of(done_path)
-    for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
-        if number % count != index % count:
-            continue
-        shapes = odd_shapes(keys, kernel["kernel"])
-        if f"{layer}.{kernel['kernel']}" in done:
-            pass
-        elif time.time() > end:
-            print(f"{layer}.{kernel['kernel']}: left for another call")
-            continue
-        else:
+    path, done_path = os.path.join(out, "verify.db"), os.path.join(out, "verify.done")
+    # Kernels whose sweeps came to their end, each with the last run before them.
+    done = dict(line.split() for line in lines_of(done_path))
+    for layer, keys, kernel in wanted_kernels(part):
+        name = f"{layer}.{kernel['kernel']}"
+        if name not in done or os.environ.get("KERNELS"):
+            if time.time() > end:
+                print(f"{name}: left for another call")
+                continue
+            done[name] = (rows(path, "select max(id) from run") or [(0,)])[0][0] or 0
             for layout in kernel["layouts"]:
-                sweep_odd(layer, kernel, layout, shapes, int(trials), path, max(20, end - time.time()))
-            add_line(done_path, f"{layer}.{kernel['kernel']}")
+                sweep_odd(layer, kernel, layout, odd_shapes(keys, kernel["kernel"]), int(trials), path,
+                          max(20, end - time.time()))
+            add_line(done_path, f"{name} {done[name]}")
         for precision in kernel["precisions"]:
             for layout in kernel["layouts"]:
-                judge_outcomes(path, layer, kernel["kernel"], precision, layout)
+                judge_outcomes(path, int(done[name]), layer, kernel["kernel"], precision, layout)
 
 
 # ---- bench -------------------------------------------------------------------------------------------------------------
@@ -200,7 +206,7 @@ def carry_best(out, path, cell):
 
 def carried(out):
     """{(cell, cache, vendor): least time, floor, kernel, params} of bench.best."""
-    rows_of = [json.loads(line) for line in sorted(lines_of(os.path.join(out, "bench.best")))]
+    rows_of = [json.loads(line) for line in lines_of(os.path.join(out, "bench.best"))]
     return {(tuple(cell), cache, vendor): tuple(found) for cell, cache, vendor, found in rows_of}
 
 
@@ -377,37 +383,58 @@ def sparse(out, seconds):
 # ---- sanitize ----------------------------------------------------------------------------------------------------------
 
 
+def first_of(shapes):
+    """The first of several shapes: "c=1,k=2,c=3,k=4" begins the next where a name comes again."""
+    some = {}
+    for word in shapes.split(","):
+        name, value = word.split("=")
+        if name in some:
+            break
+        some[name] = value
+    return ",".join(f"{name}={value}" for name, value in some.items())
+
+
 def sanitizer_says(path):
-    """Its last summary and whether all are clean; None where it came to no end."""
+    """Its last summary and whether all are clean and a trial ran under it; None where it came to no end."""
     if not os.path.exists(path):
         return None
     with open(path) as file:
-        found = [line for line in file if "ERROR SUMMARY" in line or "RACECHECK SUMMARY" in line]
-    return (found[-1].split("SUMMARY:")[-1].strip(), all(" 0 errors" in s or " 0 hazards" in s for s in found)) if found else None
+        lines = file.read().splitlines()
+    found = [line for line in lines if "ERROR SUMMARY" in line or "RACECHECK SUMMARY" in line]
+    ran = any(line == "trials ok: 1" for line in lines)
+    if not found:
+        return None
+    summary = found[-1].split("SUMMARY:")[-1].strip() + ("" if ran else ", and no trial came to its end")
+    return summary, ran and all(" 0 errors" in s or " 0 hazards" in s for s in found)
 
 
 def sanitize_one(layer, keys, kernel, tool, log):
     shapes = odd_shapes(keys, kernel["kernel"])
-    more = ["--shape", ",".join(shapes[-1].split(",")[:len(keys)])] if shapes[-1] else []
+    more = ["--shape", first_of(shapes[-1])] if shapes[-1] else []
     words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--error-exitcode", "9", "--log-file", log,
              NNTUNE, "sweep", layer, "--device", DEVICE, "--kernel", kernel["kernel"], *more, "--batch", "1", "--precision",
              kernel["precisions"][-1], "--layout", kernel["layouts"][0], "--budget", "1", "--cache", "hot", "--profile", "none",
              "--db", log + ".db", "-q"]
+    for old in (log, log + ".db"):
+        if os.path.exists(old):
+            os.remove(old)
     try:
         subprocess.run(words, timeout=90, stdout=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as why:
         print(f"{layer}.{kernel['kernel']} {tool}: {why}")
+    ended = rows(log + ".db", "select count(*) from trials where outcome in ('ok', 'abandoned')")
+    if os.path.exists(log) and ended:
+        add_line(log, f"trials ok: {ended[0][0]}")
 
 
 def sanitize(out, seconds, part="0/1"):
-    """Part I of N, as of verify. A log that came to its end is not made again."""
+    """Part I of N, as of verify. A log that came to its end is not made again, but of kernels that KERNELS names."""
     end = time.time() + seconds
-    index, count = (int(x) for x in part.split("/"))
-    for number, (layer, keys, kernel) in enumerate(cuda_kernels()):
-        for tool in ("memcheck", "racecheck") if number % count == index % count else ():
+    for layer, keys, kernel in wanted_kernels(part):
+        for tool in ("memcheck", "racecheck"):
             name = f"{layer}.{kernel['kernel']} {tool}"
             log = os.path.join(out, f"{layer}.{kernel['kernel']}.{tool}.txt")
-            if not sanitizer_says(log):
+            if not sanitizer_says(log) or os.environ.get("KERNELS"):
                 if time.time() > end:
                     print(f"{name}: left for another call")
                     continue

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd); failed=
 device=${JUDGE_DEVICE:-cuda}
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 promised() { # precision c k h w batch kernel: kernels that use tensor maps have no launch in a table yet
-    echo "about 22 s"
+    echo "about 15 s"
     "$nntune" sweep conv3x3 --device "$device" --shape "c=$2,k=$3,h=$4,w=$5" --batch "$6" --precision "$1" --kernel "$7" \
         --budget "${seconds}s" --db "$folder/p.db" -q --wait &&
         "$nntune" table build conv3x3 --db "$folder/p.db" --format bundle -o "$folder/p.ntb" > /dev/null &&
@@ -18,7 +18,7 @@ promised() { # precision c k h w batch kernel: kernels that use tensor maps have
     return $code
 }
 quick() { [ -n "${QUICK:-}" ]; }
-seconds=15; ! quick || seconds=4
+seconds=10; ! quick || seconds=4
 # A rehearsal takes what every device has.
 fp32() {
     if [ "$device" = cuda ]; then promised fp32 64 64 56 56 32 direct; else promised fp32 64 64 28 28 4 direct; fi ||
@@ -31,7 +31,7 @@ tf32() {
 heldout() {
     set -- --device "$device"
     if quick; then set -- "$@" --shape 64x14x14 --precision fp32 --batches 1,2,4 --budget 2 --rounds 2
-    else set -- "$@" --shape 128x28x28 --precision fp16,bf16 --batches 1,2,4,8,16,32,64,128,256 --budget 2.2 --rounds 3 --seconds 150; fi
+    else set -- "$@" --shape 128x28x28 --precision fp16,bf16 --batches 1,2,4,8,16,32,64,128,256 --budget 1.8 --rounds 3 --seconds 120; fi
     python3 "$here/../bench/bar_heldout.py" "$nntune" "$@" ${FOLDER:+--folder "$FOLDER"} || failed="$failed heldout"
 }
 planted() { python3 "$here/planted.py" "$nntune" --device "$device" ${QUICK:+--problems 20} || failed="$failed planted"; }
