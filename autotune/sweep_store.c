@@ -193,13 +193,10 @@ nt_status nt__record_trial(nt__sweep *sweep, nt_trial *trial, const nt__candidat
     nt_status status = sweep->sink->put(sweep->sink, trial, next != NULL ? &journal : NULL, err);
     if (status != NT_OK)
         return status;
-    status = check_objective(sweep, trial, err);
-    if (status != NT_OK)
-        return status;
     if (candidate->in_space)
         nt__tell_strategy(sweep, trial, candidate->ask);
     nt__count_trial(sweep, trial, candidate->served, &candidate->config);
-    return NT_OK;
+    return check_objective(sweep, trial, err);
 }
 
 void nt__announce_trial(nt__sweep *sweep, const nt_trial *trial)

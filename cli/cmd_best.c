@@ -100,7 +100,7 @@ static void add_row(winners *w, const nt_row *row)
     nt_table_cell(w->table, "%s", nt_str_text(&params));
     double value;
     const char *objective = nt_run_objective_of(&w->objectives, row, &value);
-    if (objective != NULL)
+    if (objective != NULL && !isnan(value)) /* a sweep ends at the first trial that has none */
         nt_table_line(w->table, "    first by %s: %.6g", objective, value);
     nt_str_done(&text);
     nt_str_done(&params);

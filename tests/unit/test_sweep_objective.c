@@ -94,6 +94,7 @@ static void what_the_device_does_not_tell_is_refused(void **state)
     assert_non_null(strstr(err.what, "objective 'edp' needs energy_mj"));
     assert_non_null(strstr(err.hint, "--objective time"));
     assert_int_equal(sink->trial_count, 1); /* and it took one trial to see it */
+    assert_int_equal(result.unit[0].outcome[NT_OUTCOME_OK], 1);
     assert_string_equal(sink->end_state, "failed");
 }
 
