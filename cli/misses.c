@@ -82,10 +82,12 @@ nt_status nt_misses_read(const char *path, const char *layer, nt_problem **out, 
         number++;
         if (line[0] == '\0')
             continue;
-        if (!read_miss(line, &problem))
+        if (!read_miss(line, &problem)) {
+            nt_fail(err, NT_CORRUPT, "%s: line %d is no problem of a layer that this program has", path, number);
             status =
-                nt_fail(err, NT_CORRUPT, "%s: line %d is no problem of a layer that this program has", path, number);
-        else if (layer == NULL || strcmp(layer, problem.layer) == 0)
+                nt_hint(err, "a line is as NNTUNE_MISS_LOG writes it (docs/TABLES.md), with the layer's extents in "
+                             "their order: 'nntune layers LAYER' shows them; correct it or take it out");
+        } else if (layer == NULL || strcmp(layer, problem.layer) == 0)
             keep(out, count, &capacity, &problem);
     }
     free(text);

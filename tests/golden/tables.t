@@ -111,6 +111,7 @@ $ nntune compare run:9 run:1 --db results.db
 = 1
 $ echo '{"type":"miss"}' > m.log; nntune sweep --from-misses m.log --device cpu --db results.db
 ! nntune: m.log: line 1 is no problem of a layer that this program has
+!   a line is as NNTUNE_MISS_LOG writes it (docs/TABLES.md), with the layer's extents in their order: 'nntune layers LAYER' shows them; correct it or take it out
 = 1
 $ : > m.log; nntune sweep --from-misses m.log --device cpu --db results.db
 ! nntune: m.log holds no missed problem
