@@ -154,6 +154,15 @@ static json_t *regret_json(const nt_regret *r)
     return json;
 }
 
+static json_t *gaps_json(const nt_deploy_tally *tally)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < tally->gaps; i++)
+        json_array_append_new(
+            list, json_pack("{ss sI}", "reason", tally->gap[i].reason, "entries", (json_int_t)tally->gap[i].entries));
+    return list;
+}
+
 static void show_built(const nt_args *args, const nt_deploy *table, const nt_deploy_tally *tally,
                        const nt_regret *regret, size_t regrets)
 {
@@ -169,6 +178,7 @@ static void show_built(const nt_args *args, const nt_deploy *table, const nt_dep
         json_object_set_new(document, "ranges", json_integer((json_int_t)ranges));
         json_object_set_new(document, "devices", json_integer((json_int_t)table->device_count));
         json_object_set_new(document, "without_code", json_integer(tally->without_code));
+        json_object_set_new(document, "gaps", gaps_json(tally));
         for (size_t i = 0; i < regrets; i++)
             json_array_append_new(list, regret_json(&regret[i]));
         json_object_set_new(document, "regret", list);
@@ -178,6 +188,8 @@ static void show_built(const nt_args *args, const nt_deploy *table, const nt_dep
     printf("%s: %zu entries in %zu batch ranges for %zu device%s", path, table->entry_count, ranges,
            table->device_count, table->device_count == 1 ? "" : "s");
     printf(tally->without_code > 0 ? ", %lld of them without code\n" : "\n", (long long)tally->without_code);
+    for (int i = 0; i < tally->gaps; i++)
+        printf("  %lld cannot be launched: %s\n", (long long)tally->gap[i].entries, tally->gap[i].reason);
     nt_table *shown = nt_table_new(
         "expected loss where the table has no entry|>left out|>measured|>mean|>mean at most|>90 % below|>most");
     for (size_t i = 0; i < regrets; i++) {

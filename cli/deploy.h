@@ -18,10 +18,20 @@ typedef struct nt_deploy_request {
     bool with_code; /* take compiled artefacts out of the cache */
 } nt_deploy_request;
 
+enum { NT_DEPLOY_GAPS = 8 };
+
+/* Why entries cannot be launched. */
+typedef struct nt_deploy_gap {
+    char reason[160];
+    int64_t entries;
+} nt_deploy_gap;
+
 typedef struct nt_deploy_tally {
     int64_t rows;         /* winners seen */
     int64_t without_code; /* entries that cannot be launched: no artefact at hand, or no launch that a table can hold */
-    nt_str devices;       /* names seen, for messages; free with nt_str_done */
+    nt_deploy_gap gap[NT_DEPLOY_GAPS]; /* of them, by reason; none where code was not asked for */
+    int gaps;
+    nt_str devices; /* names seen, for messages; free with nt_str_done */
 } nt_deploy_tally;
 
 /* Arranged. NT_NOT_FOUND when nothing matches. */

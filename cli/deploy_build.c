@@ -230,6 +230,18 @@ static int take_code(builder *b, const origin *o)
     return code;
 }
 
+static void note_gap(nt_deploy_tally *tally, const char *reason)
+{
+    int i = 0;
+    while (i < tally->gaps && strcmp(tally->gap[i].reason, reason) != 0)
+        i++;
+    if (i == NT_DEPLOY_GAPS)
+        return;
+    tally->gaps += i == tally->gaps;
+    nt_copy(tally->gap[i].reason, sizeof tally->gap[i].reason, reason);
+    tally->gap[i].entries++;
+}
+
 static void finish_entry(builder *b, size_t index)
 {
     nt_deploy_entry *e = &b->table->entry[index];
@@ -243,6 +255,10 @@ static void finish_entry(builder *b, size_t index)
         nt_deploy_add_work(b->table, &work);
     e->code = e->launch != NULL ? take_code(b, o) : -1;
     b->tally->without_code += e->code < 0;
+    if (e->launch == NULL)
+        note_gap(b->tally, e->no_launch);
+    else if (e->code < 0 && b->request->with_code)
+        note_gap(b->tally, "its compiled code is no longer in the cache: sweep it again");
 }
 
 static nt_status nothing(const builder *b, nt_error *err)

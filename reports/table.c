@@ -18,6 +18,11 @@ void nt_deploy_entry_init(nt_deploy_entry *entry)
         entry->cost.multiple[i] = 1;
 }
 
+nt_deploy_number nt_deploy_constant(int64_t value)
+{
+    return (nt_deploy_number){.base = value, .divisor = 1, .most = INT64_MAX};
+}
+
 void nt_deploy_entry_done(nt_deploy_entry *entry)
 {
     free(entry->params_json);

@@ -17,15 +17,26 @@ typedef struct nt_deploy_device {
     bool is_default;    /* serves devices of other architectures as well */
 } nt_deploy_device;
 
-/* A number of a launch at batch n: base + scale x ceil(step x n / divisor); step 0: base alone. */
+enum { NT_DEPLOY_BYTES = 1 << 30 }; /* most of a bundle */
+
+/* A number of a launch at batch n: base + scale x ceil(step x n / divisor), but not above `most`; step 0: base alone.
+ */
 typedef struct nt_deploy_number {
-    int64_t base, scale, step, divisor;
+    int64_t base, scale, step, divisor, most; /* most: INT64_MAX where there is no such limit */
 } nt_deploy_number;
+
+/* What of a tensor map may follow the batch. */
+typedef struct nt_deploy_map {
+    nt_deploy_number offset_bytes, size[NT_MAP_RANK], stride_bytes[NT_MAP_RANK];
+} nt_deploy_map;
 
 typedef struct nt_deploy_stage {
     nt_stage stage; /* as planned for the entry's own batch */
     nt_deploy_number grid[3], zero_bytes, arg[NT_MAX_ARGS];
+    nt_deploy_map map[NT_MAX_MAPS];
 } nt_deploy_stage;
+
+nt_deploy_number nt_deploy_constant(int64_t value);
 
 typedef struct nt_deploy_launch {
     int prepare_count, stage_count;
@@ -51,6 +62,7 @@ typedef struct nt_deploy_entry {
     int64_t from_batch; /* first batch it serves; set by nt_deploy_arrange */
     nt_deploy_cost cost;
     nt_deploy_launch *launch; /* owned; NULL when it cannot be launched from a table */
+    char no_launch[160];      /* why there is none; empty when that is not known */
     int code;                 /* index, or -1 */
 } nt_deploy_entry;
 
@@ -127,7 +139,7 @@ void nt_deploy_arrange(nt_deploy *table);
  * INT64_MAX for the last range of a ladder. Arranged tables only. */
 size_t nt_deploy_range(const nt_deploy *table, size_t first, int64_t *lo, int64_t *hi);
 
-/* ---- table_json.c, table_bundle.c, table_header.c ---------------------------------------------------------------- */
+/* ---- table_json.c, table_bundle.c, table_header.c, table_read.c ---------------------------------------------------------------- */
 
 char *nt_deploy_json(const nt_deploy *table); /* one line; free it */
 nt_status nt_deploy_from_json(const char *text, nt_deploy *out, nt_error *err);

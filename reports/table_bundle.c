@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/paths.h"
 #include "reports/table.h"
 #include "runtime/format.h"
-
-enum { MOST_BYTES = 1 << 30 };
 
 /* A part while it grows. */
 typedef struct part {
@@ -21,24 +18,6 @@ typedef struct bundle {
     const nt_deploy *table;
     part part[NNTUNE_PART_COUNT];
 } bundle;
-
-static const size_t sizes[NNTUNE_PART_COUNT] = {
-    [NNTUNE_PART_TEXT] = 1,
-    [NNTUNE_PART_DEVICE] = sizeof(nntune_file_device),
-    [NNTUNE_PART_ENVIRONMENT] = sizeof(nntune_file_environment),
-    [NNTUNE_PART_GROUP] = sizeof(nntune_file_group),
-    [NNTUNE_PART_FAMILY] = sizeof(nntune_file_family),
-    [NNTUNE_PART_INDEX] = sizeof(nntune_file_index),
-    [NNTUNE_PART_STEP] = sizeof(nntune_file_step),
-    [NNTUNE_PART_ENTRY] = sizeof(nntune_file_entry),
-    [NNTUNE_PART_COST] = sizeof(nntune_file_cost),
-    [NNTUNE_PART_PLAN] = sizeof(nntune_file_plan),
-    [NNTUNE_PART_STAGE] = sizeof(nntune_file_stage),
-    [NNTUNE_PART_ARG] = sizeof(nntune_file_arg),
-    [NNTUNE_PART_ARTEFACT] = sizeof(nntune_file_artefact),
-    [NNTUNE_PART_CODE] = 1,
-    [NNTUNE_PART_MANIFEST] = 1,
-};
 
 static uint32_t count_of(const bundle *b, nntune_part which)
 {
@@ -79,7 +58,34 @@ static uint32_t share_text(bundle *b, const char *text, uint32_t near)
 
 static nntune_file_number number_of(const nt_deploy_number *n)
 {
-    return (nntune_file_number){n->base, n->scale, n->step, n->divisor};
+    return (nntune_file_number){n->base, n->scale, n->step, n->divisor, n->most};
+}
+
+/* As device/cuda_tensor_map.c encodes it when it is timed. */
+static void add_map(bundle *b, const nt_tensor_map *is, const nt_deploy_map *from)
+{
+    nntune_file_map map = {.form = is->images,
+                           .role = (uint32_t)is->role,
+                           .type = is->elem_bytes == 4   ? NNTUNE_MAP_UINT32
+                                   : is->elem_bytes == 2 ? NNTUNE_MAP_UINT16
+                                                         : NNTUNE_MAP_UINT8,
+                           .interleave = NNTUNE_MAP_NO_INTERLEAVE,
+                           .swizzle = NNTUNE_MAP_SWIZZLE_128B,
+                           .promotion = NNTUNE_MAP_PROMOTE_256B,
+                           .fill = NNTUNE_MAP_FILL_ZEROS,
+                           .offset_bytes = number_of(&from->offset_bytes)};
+    for (int i = 0; i < NT_MAP_RANK; i++) {
+        map.box[i] = is->box[i];
+        map.step[i] = is->images && (i == 1 || i == 2) ? is->step[i - 1] : 1;
+        map.size[i] = number_of(&from->size[i]);
+        if (i > 0)
+            map.stride_bytes[i - 1] = number_of(&from->stride_bytes[i]);
+    }
+    for (int i = 0; is->images && i < 2; i++) {
+        map.lower[i] = is->lower[i];
+        map.upper[i] = is->upper[i];
+    }
+    add(b, NNTUNE_PART_MAP, &map);
 }
 
 static void add_stage(bundle *b, const nt_deploy_stage *from)
@@ -90,6 +96,8 @@ static void add_stage(bundle *b, const nt_deploy_stage *from)
                                .smem_dynamic_bytes = is->smem_dynamic_bytes,
                                .first_arg = count_of(b, NNTUNE_PART_ARG),
                                .arg_count = (uint32_t)is->arg_count,
+                               .first_map = count_of(b, NNTUNE_PART_MAP),
+                               .map_count = (uint32_t)is->map_count,
                                .zero_role = (uint32_t)is->zero_role,
                                .zero_bytes = number_of(&from->zero_bytes)};
     for (int i = 0; i < 3; i++) {
@@ -104,6 +112,8 @@ static void add_stage(bundle *b, const nt_deploy_stage *from)
                                .number = number_of(&from->arg[i])};
         add(b, NNTUNE_PART_ARG, &arg);
     }
+    for (int i = 0; i < is->map_count; i++)
+        add_map(b, &is->map[i], &from->map[i]);
     add(b, NNTUNE_PART_STAGE, &stage);
 }
 
@@ -168,6 +178,7 @@ static void add_entry(bundle *b, const nt_deploy_entry *e, uint32_t family)
                              .source_hash = share_text(b, e->source_hash, last.source_hash),
                              .error_prec = (float)e->error_prec};
     nntune_file_entry entry = {.family = family,
+                               .no_launch = e->launch == NULL ? share_text(b, e->no_launch, 0) : 0,
                                .plan = e->launch != NULL ? add_plan(b, e->launch) : NNTUNE_NOTHING,
                                .artefact = e->code >= 0 ? (uint32_t)e->code : NNTUNE_NOTHING,
                                .batch = e->problem.batch,
@@ -305,9 +316,9 @@ static nt_status assemble(bundle *b, void **out, size_t *bytes, nt_error *err)
         header.part[i].count = b->part[i].bytes / b->part[i].size;
         total += (b->part[i].bytes + 7) / 8 * 8;
     }
-    if (total > MOST_BYTES)
+    if (total > NT_DEPLOY_BYTES)
         return nt_fail(err, NT_USAGE, "a bundle of %zu bytes; at most %d are possible: leave devices or layers out",
-                       total, MOST_BYTES);
+                       total, NT_DEPLOY_BYTES);
     char *data = nt_alloc_zero(total, 1);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
         if (b->part[i].bytes > 0)
@@ -325,7 +336,7 @@ nt_status nt_deploy_bundle(const nt_deploy *table, void **out, size_t *bytes, nt
 {
     bundle b = {.table = table};
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
-        b.part[i].size = sizes[i];
+        b.part[i].size = nntune_file_part_bytes((nntune_part)i);
     add_text(&b, "");
     add_devices(&b);
     add_codes(&b);
@@ -338,72 +349,5 @@ nt_status nt_deploy_bundle(const nt_deploy *table, void **out, size_t *bytes, nt
     nt_status status = assemble(&b, out, bytes, err);
     for (int i = 0; i < NNTUNE_PART_COUNT; i++)
         free(b.part[i].data);
-    return status;
-}
-
-/* ---- reading back ---------------------------------------------------------------------------------------------------- */
-
-static nt_status damaged(const char *path, nt_error *err)
-{
-    nt_fail(err, NT_CORRUPT, "%s is truncated or damaged: its length or a checksum does not hold", path);
-    return nt_hint(err, "copy it again, or build it again with 'nntune table build'");
-}
-
-static bool part_fits(const nntune_file_header *header, size_t bytes, nntune_part which)
-{
-    uint64_t offset = header->part[which].offset, count = header->part[which].count;
-    return offset % 8 == 0 && offset <= bytes && count <= (bytes - offset) / sizes[which];
-}
-
-static nt_status read_bundle(const char *path, const char *data, size_t bytes, nt_deploy *out, nt_error *err)
-{
-    nntune_file_header header;
-    if (bytes < sizeof header)
-        return damaged(path, err);
-    memcpy(&header, data, sizeof header);
-    if (header.version != NNTUNE_FILE_VERSION || header.order != NNTUNE_FILE_ORDER)
-        return nt_fail(err, NT_NEWER_SCHEMA, "%s is a bundle of version %u; this program reads version %d", path,
-                       header.version, NNTUNE_FILE_VERSION);
-    if (header.bytes != bytes || nntune_file_sum(data, bytes) != header.checksum)
-        return damaged(path, err);
-    for (int i = 0; i < NNTUNE_PART_COUNT; i++)
-        if (!part_fits(&header, bytes, (nntune_part)i))
-            return damaged(path, err);
-    const nntune_file_artefact *artefact = (const void *)(data + header.part[NNTUNE_PART_ARTEFACT].offset);
-    const char *text = data + header.part[NNTUNE_PART_TEXT].offset, *code = data + header.part[NNTUNE_PART_CODE].offset;
-    const char *manifest = data + header.part[NNTUNE_PART_MANIFEST].offset;
-    uint64_t texts = header.part[NNTUNE_PART_TEXT].count, codes = header.part[NNTUNE_PART_CODE].count;
-    uint64_t length = header.part[NNTUNE_PART_MANIFEST].count;
-    if (texts == 0 || text[texts - 1] != '\0' || length == 0 || manifest[length - 1] != '\0')
-        return damaged(path, err);
-    for (uint64_t i = 0; i < header.part[NNTUNE_PART_ARTEFACT].count; i++) {
-        if (artefact[i].key >= texts || artefact[i].offset > codes || artefact[i].bytes > codes - artefact[i].offset ||
-            nntune_file_checksum(code + artefact[i].offset, artefact[i].bytes) != artefact[i].checksum)
-            return damaged(path, err);
-        nt_deploy_add_code(out, text + artefact[i].key, code + artefact[i].offset, artefact[i].bytes);
-    }
-    return nt_deploy_from_json(manifest, out, err);
-}
-
-nt_status nt_deploy_read(const char *path, nt_deploy *out, nt_error *err)
-{
-    char *data = NULL;
-    size_t bytes = 0;
-    *out = (nt_deploy){0};
-    nt_status status = nt_read_file(path, MOST_BYTES, &data, &bytes, err);
-    if (status != NT_OK)
-        return status;
-    if (bytes >= 8 && memcmp(data, NNTUNE_FILE_MAGIC, 8) == 0)
-        status = read_bundle(path, data, bytes, out, err);
-    else if (bytes > 0 && data[0] == '{')
-        status = nt_deploy_from_json(data, out, err);
-    else {
-        status = nt_fail(err, NT_CORRUPT, "%s is no table", path);
-        nt_hint(err,
-                "a table is JSON or a bundle, as 'nntune table build' writes them; a C header cannot be read back");
-    }
-    free(data);
-    if (status != NT_OK)
-        nt_deploy_done(out);
     return status;
 }

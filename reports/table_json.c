@@ -7,9 +7,9 @@
 
 #include "core/json.h"
 #include "core/mem.h"
-#include "reports/table.h"
+#include "reports/table_launch.h"
 
-enum { TABLE_VERSION = 1 };
+enum { TABLE_VERSION = 2, OLDEST_VERSION = 1 }; /* 1 had no tensor maps and no limits */
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
 
@@ -35,49 +35,6 @@ static json_t *work_json(const nt_deploy_work *w)
                      "layout", nt_layout_name(w->layout), "flop", product_json(&w->flop), "in_bytes",
                      product_json(&w->bytes[0]), "weight_bytes", product_json(&w->bytes[1]), "out_bytes",
                      product_json(&w->bytes[2]));
-}
-
-/* A number that does not depend on the batch is a plain one. */
-static json_t *number_json(const nt_deploy_number *n)
-{
-    if (n->step == 0)
-        return json_integer(n->base);
-    return json_pack("[I I I I]", (json_int_t)n->base, (json_int_t)n->scale, (json_int_t)n->step,
-                     (json_int_t)n->divisor);
-}
-
-static const char *const arg_kinds[] = {"buffer", "i32", "i64", "f32"};
-static const char *const roles[] = {"in", "weight", "out", "packed", "workspace"};
-
-static json_t *stage_json(const nt_deploy_stage *s)
-{
-    const nt_stage *is = &s->stage;
-    if (is->kind == NT_STAGE_ZERO)
-        return json_pack("{ss so}", "zero", roles[is->zero_role], "bytes", number_json(&s->zero_bytes));
-    json_t *args = json_array();
-    for (int i = 0; i < is->arg_count; i++) {
-        json_t *arg = json_object();
-        const char *kind = arg_kinds[is->arg[i].kind];
-        if (is->arg[i].kind == NT_ARG_BUFFER)
-            json_object_set_new(arg, "role", json_string(roles[is->arg[i].role]));
-        json_object_set_new(
-            arg, kind, is->arg[i].kind == NT_ARG_F32 ? nt_json_real((double)is->arg[i].real) : number_json(&s->arg[i]));
-        json_array_append_new(args, arg);
-    }
-    return json_pack("{ss s[ooo] s[iii] s[iii] si so}", "entry", is->entry, "grid", number_json(&s->grid[0]),
-                     number_json(&s->grid[1]), number_json(&s->grid[2]), "block", is->block[0], is->block[1],
-                     is->block[2], "cluster", is->cluster[0], is->cluster[1], is->cluster[2], "smem_dynamic_bytes",
-                     is->smem_dynamic_bytes, "args", args);
-}
-
-static json_t *launch_json(const nt_deploy_launch *l)
-{
-    json_t *prepare = json_array(), *stages = json_array();
-    for (int i = 0; i < l->prepare_count + l->stage_count; i++)
-        json_array_append_new(i < l->prepare_count ? prepare : stages, stage_json(&l->stage[i]));
-    return json_pack("{sI sI so so so so}", "batch_lo", (json_int_t)l->batch_lo, "batch_hi", (json_int_t)l->batch_hi,
-                     "packed_bytes", number_json(&l->packed_bytes), "workspace_bytes", number_json(&l->workspace_bytes),
-                     "prepare", prepare, "stages", stages);
 }
 
 static json_t *cost_json(const nt_deploy_cost *c, int dims)
@@ -113,7 +70,9 @@ static json_t *entry_json(const nt_deploy *table, const nt_deploy_entry *e)
     json_object_set_new(json, "compiler", nt_json_text(e->compiler));
     json_object_set_new(json, "artefact_key", nt_json_text(e->code >= 0 ? table->code[e->code].key : ""));
     json_object_set_new(json, "cost", cost_json(&e->cost, e->problem.shape.count));
-    json_object_set_new(json, "launch", e->launch != NULL ? launch_json(e->launch) : json_null());
+    json_object_set_new(json, "launch", e->launch != NULL ? nt__deploy_launch_json(e->launch) : json_null());
+    if (e->launch == NULL)
+        json_object_set_new(json, "no_launch", nt_json_text(e->no_launch));
     return json;
 }
 
@@ -186,95 +145,6 @@ static nt_status read_work(const json_t *json, nt_deploy *out, nt_error *err)
     return NT_OK;
 }
 
-static bool read_number(const json_t *json, nt_deploy_number *out)
-{
-    *out = (nt_deploy_number){.base = json_integer_value(json), .divisor = 1};
-    if (json_is_integer(json))
-        return true;
-    out->base = json_integer_value(json_array_get(json, 0));
-    out->scale = json_integer_value(json_array_get(json, 1));
-    out->step = json_integer_value(json_array_get(json, 2));
-    out->divisor = json_integer_value(json_array_get(json, 3));
-    return json_array_size(json) == 4 && out->divisor > 0;
-}
-
-static int name_index(const char *name, const char *const *names, int count)
-{
-    for (int i = 0; name != NULL && i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    return -1;
-}
-
-static bool read_arg(const json_t *json, nt_deploy_stage *out)
-{
-    int at = out->stage.arg_count;
-    if (at == NT_MAX_ARGS)
-        return false;
-    for (int kind = 0; kind < 4; kind++) {
-        const json_t *value = json_object_get(json, arg_kinds[kind]);
-        if (value == NULL)
-            continue;
-        nt_arg *arg = &out->stage.arg[at];
-        int role = name_index(nt_json_get_text(json, "role"), roles, 5);
-        *arg = (nt_arg){.kind = (nt_arg_kind)kind, .role = (nt_role)(role < 0 ? 0 : role)};
-        out->arg[at] = (nt_deploy_number){.divisor = 1};
-        out->stage.arg_count++;
-        arg->real = (float)json_number_value(value);
-        return kind == NT_ARG_F32 ? json_is_number(value)
-                                  : read_number(value, &out->arg[at]) && (kind != NT_ARG_BUFFER || role >= 0);
-    }
-    return false;
-}
-
-static bool read_stage(const json_t *json, nt_deploy_stage *out)
-{
-    *out = (nt_deploy_stage){.zero_bytes = {.divisor = 1}};
-    const char *zero = nt_json_get_text(json, "zero");
-    bool ok = true;
-    for (size_t i = 0; i < 3; i++) {
-        out->grid[i].divisor = 1;
-        if (zero != NULL)
-            continue;
-        out->stage.block[i] = (uint32_t)json_integer_value(json_array_get(json_object_get(json, "block"), i));
-        out->stage.cluster[i] = (uint32_t)json_integer_value(json_array_get(json_object_get(json, "cluster"), i));
-        ok = ok && read_number(json_array_get(json_object_get(json, "grid"), i), &out->grid[i]);
-    }
-    if (zero != NULL) {
-        int role = name_index(zero, roles, 5);
-        out->stage.kind = NT_STAGE_ZERO;
-        out->stage.zero_role = (nt_role)(role < 0 ? 0 : role);
-        return role >= 0 && read_number(json_object_get(json, "bytes"), &out->zero_bytes);
-    }
-    read_text(json, "entry", out->stage.entry, sizeof out->stage.entry);
-    out->stage.smem_dynamic_bytes = (uint32_t)nt_json_get_int(json, "smem_dynamic_bytes");
-    const json_t *args = json_object_get(json, "args");
-    for (size_t i = 0; ok && i < json_array_size(args); i++)
-        ok = read_arg(json_array_get(args, i), out);
-    return ok && out->stage.entry[0] != '\0';
-}
-
-static bool read_launch(const json_t *json, nt_deploy_entry *entry)
-{
-    const json_t *prepare = json_object_get(json, "prepare"), *stages = json_object_get(json, "stages");
-    size_t before = json_array_size(prepare), count = json_array_size(stages);
-    if (json == NULL || json_is_null(json))
-        return true;
-    nt_deploy_launch *l = nt_alloc_zero(1, sizeof *l);
-    entry->launch = l;
-    l->stage = nt_alloc_zero(before + count, sizeof *l->stage);
-    bool ok = before <= NT_MAX_PREPARES && count >= 1 && count <= NT_MAX_STAGES &&
-              read_number(json_object_get(json, "packed_bytes"), &l->packed_bytes) &&
-              read_number(json_object_get(json, "workspace_bytes"), &l->workspace_bytes);
-    l->batch_lo = nt_json_get_int(json, "batch_lo");
-    l->batch_hi = nt_json_get_int(json, "batch_hi");
-    for (size_t i = 0; ok && i < before + count; i++)
-        ok = read_stage(json_array_get(i < before ? prepare : stages, i < before ? i : i - before), &l->stage[i]);
-    l->prepare_count = (int)before;
-    l->stage_count = (int)count;
-    return ok;
-}
-
 static void read_cost(const json_t *json, int dims, nt_deploy_cost *out)
 {
     const json_t *tiles = json_object_get(json, "tiles"), *multiples = json_object_get(json, "multiples");
@@ -323,12 +193,13 @@ static nt_status read_entry(const json_t *json, nt_deploy *out, nt_error *err)
         e.params_json = json_is_object(params) ? nt_json_dump(params) : NULL;
         if (e.params_json == NULL || e.kernel[0] == '\0' || !(e.time_ns > 0))
             status = nt_fail(err, NT_CORRUPT, "an entry of the table lacks kernel, params or time_ns");
-        else if (!read_launch(json_object_get(json, "launch"), &e))
+        else if (!nt__deploy_launch_read(json_object_get(json, "launch"), &e))
             status = nt_fail(err, NT_CORRUPT, "the launch of an entry of the table cannot be read");
     }
     if (status == NT_OK) {
         char key[NT_KEY_BYTES];
         read_text(json, "artefact_key", key, sizeof key);
+        read_text(json, "no_launch", e.no_launch, sizeof e.no_launch);
         for (size_t i = 0; i < out->code_count && key[0] != '\0'; i++)
             if (strcmp(out->code[i].key, key) == 0)
                 e.code = (int)i;
@@ -358,9 +229,10 @@ nt_status nt_deploy_from_json(const char *text, nt_deploy *out, nt_error *err)
     const char *type = nt_json_get_text(json, "type");
     if (type == NULL || strcmp(type, "table") != 0)
         status = nt_fail(err, NT_CORRUPT, "this JSON is no table: its type is '%s'", type != NULL ? type : "");
-    else if (nt_json_get_int(json, "schema_version") != TABLE_VERSION)
-        status = nt_fail(err, NT_NEWER_SCHEMA, "the table is of version %lld, this program reads %d",
-                         (long long)nt_json_get_int(json, "schema_version"), TABLE_VERSION);
+    else if (nt_json_get_int(json, "schema_version") < OLDEST_VERSION ||
+             nt_json_get_int(json, "schema_version") > TABLE_VERSION)
+        status = nt_fail(err, NT_NEWER_SCHEMA, "the table is of version %lld, this program reads %d to %d",
+                         (long long)nt_json_get_int(json, "schema_version"), OLDEST_VERSION, TABLE_VERSION);
     if (status == NT_OK)
         status = read_all(json, "devices", read_device, out, err);
     if (status == NT_OK)

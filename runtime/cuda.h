@@ -26,22 +26,28 @@ typedef struct nntune_cuda_config {
 } nntune_cuda_config;
 
 /* X(field, exported name, parameters) */
-#define NNTUNE_CUDA_FUNCTIONS(X)                                                                                \
-    X(init, "cuInit", (unsigned))                                                                               \
-    X(driver_version, "cuDriverGetVersion", (int *))                                                            \
-    X(device_count, "cuDeviceGetCount", (int *))                                                                \
-    X(device_get, "cuDeviceGet", (int *, int))                                                                  \
-    X(device_name, "cuDeviceGetName", (char *, int, int))                                                       \
-    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                              \
-    X(module_load, "cuModuleLoadData", (void **, const void *))                                                 \
-    X(module_unload, "cuModuleUnload", (void *))                                                                \
-    X(module_function, "cuModuleGetFunction", (void **, void *, const char *))                                  \
-    X(function_set, "cuFuncSetAttribute", (void *, int, int))                                                   \
-    X(launch, "cuLaunchKernel",                                                                                 \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(launch_ex, "cuLaunchKernelEx", (const nntune_cuda_config *, void *, void **, void **))                    \
-    X(set_words, "cuMemsetD32Async", (uint64_t, unsigned, size_t, void *))                                      \
-    X(set_bytes, "cuMemsetD8Async", (uint64_t, unsigned char, size_t, void *))                                  \
+#define NNTUNE_CUDA_FUNCTIONS(X)                                                                                   \
+    X(init, "cuInit", (unsigned))                                                                                  \
+    X(driver_version, "cuDriverGetVersion", (int *))                                                               \
+    X(device_count, "cuDeviceGetCount", (int *))                                                                   \
+    X(device_get, "cuDeviceGet", (int *, int))                                                                     \
+    X(device_name, "cuDeviceGetName", (char *, int, int))                                                          \
+    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                                 \
+    X(module_load, "cuModuleLoadData", (void **, const void *))                                                    \
+    X(module_unload, "cuModuleUnload", (void *))                                                                   \
+    X(module_function, "cuModuleGetFunction", (void **, void *, const char *))                                     \
+    X(function_set, "cuFuncSetAttribute", (void *, int, int))                                                      \
+    X(launch, "cuLaunchKernel",                                                                                    \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))    \
+    X(launch_ex, "cuLaunchKernelEx", (const nntune_cuda_config *, void *, void **, void **))                       \
+    X(map_tiled, "cuTensorMapEncodeTiled",                                                                         \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *, const uint32_t *, int, \
+       int, int, int))                                                                                             \
+    X(map_images, "cuTensorMapEncodeIm2col",                                                                       \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *, const int *, uint32_t,      \
+       uint32_t, const uint32_t *, int, int, int, int))                                                            \
+    X(set_words, "cuMemsetD32Async", (uint64_t, unsigned, size_t, void *))                                         \
+    X(set_bytes, "cuMemsetD8Async", (uint64_t, unsigned char, size_t, void *))                                     \
     X(error_name, "cuGetErrorName", (int, const char **))
 
 typedef struct nntune_cuda {

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/table.h"
+#include "runtime/kernel.h"
+
+enum { MOST_CLUSTER = 64 }; /* blocks in one dimension; the hardware ends before */
 
 nntune_status nntune_fail(char *why, nntune_status status, const char *format, ...)
 {
@@ -34,26 +36,9 @@ uint64_t nntune_file_count(const nntune_file *file, nntune_part part)
     return file->header->part[part].count;
 }
 
-static const struct part_row {
-    const char *name;
-    size_t size;
-} rows[NNTUNE_PART_COUNT] = {
-    [NNTUNE_PART_TEXT] = {"texts", 1},
-    [NNTUNE_PART_DEVICE] = {"devices", sizeof(nntune_file_device)},
-    [NNTUNE_PART_ENVIRONMENT] = {"environments", sizeof(nntune_file_environment)},
-    [NNTUNE_PART_GROUP] = {"groups", sizeof(nntune_file_group)},
-    [NNTUNE_PART_FAMILY] = {"families", sizeof(nntune_file_family)},
-    [NNTUNE_PART_INDEX] = {"index", sizeof(nntune_file_index)},
-    [NNTUNE_PART_STEP] = {"steps", sizeof(nntune_file_step)},
-    [NNTUNE_PART_ENTRY] = {"entries", sizeof(nntune_file_entry)},
-    [NNTUNE_PART_COST] = {"costs", sizeof(nntune_file_cost)},
-    [NNTUNE_PART_PLAN] = {"plans", sizeof(nntune_file_plan)},
-    [NNTUNE_PART_STAGE] = {"stages", sizeof(nntune_file_stage)},
-    [NNTUNE_PART_ARG] = {"arguments", sizeof(nntune_file_arg)},
-    [NNTUNE_PART_ARTEFACT] = {"artefacts", sizeof(nntune_file_artefact)},
-    [NNTUNE_PART_CODE] = {"code", 1},
-    [NNTUNE_PART_MANIFEST] = {"manifest", 1},
-};
+static const char *const part_names[NNTUNE_PART_COUNT] = {
+    "texts", "devices", "environments", "groups",    "families",    "index",     "steps", "entries",
+    "costs", "plans",   "stages",       "arguments", "tensor maps", "artefacts", "code",  "manifest"};
 
 static nntune_status check_header(const char *path, const nntune_file *file, char *why)
 {
@@ -75,8 +60,8 @@ static nntune_status check_header(const char *path, const nntune_file *file, cha
     for (int i = 0; i < NNTUNE_PART_COUNT; i++) {
         uint64_t offset = h->part[i].offset, count = h->part[i].count;
         if (offset < sizeof *h || offset > file->bytes || offset % 8 != 0 ||
-            count > (file->bytes - offset) / rows[i].size)
-            return nntune_fail(why, NNTUNE_CORRUPT, "%s is damaged: its %s lie outside of it", path, rows[i].name);
+            count > (file->bytes - offset) / nntune_file_part_bytes((nntune_part)i))
+            return nntune_fail(why, NNTUNE_CORRUPT, "%s is damaged: its %s lie outside of it", path, part_names[i]);
     }
     return NNTUNE_OK;
 }
@@ -100,6 +85,7 @@ static void bind_parts(nntune_file *f)
     f->plan = part(f, NNTUNE_PART_PLAN);
     f->stage = part(f, NNTUNE_PART_STAGE);
     f->arg = part(f, NNTUNE_PART_ARG);
+    f->tensor_map = part(f, NNTUNE_PART_MAP);
     f->artefact = part(f, NNTUNE_PART_ARTEFACT);
     f->code = part(f, NNTUNE_PART_CODE);
     f->index_mask = nntune_file_count(f, NNTUNE_PART_INDEX) - 1;
@@ -165,7 +151,7 @@ static bool check_entries(const nntune_file *f)
     bool ok = true;
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_ENTRY); i++) {
         const nntune_file_entry *e = &f->entry[i];
-        ok = below(f, e->family, NNTUNE_PART_FAMILY) &&
+        ok = below(f, e->family, NNTUNE_PART_FAMILY) && below(f, e->no_launch, NNTUNE_PART_TEXT) &&
              (e->plan == NNTUNE_NOTHING || below(f, e->plan, NNTUNE_PART_PLAN)) &&
              (e->artefact == NNTUNE_NOTHING || below(f, e->artefact, NNTUNE_PART_ARTEFACT));
     }
@@ -181,12 +167,32 @@ static bool number_ok(const nntune_file_number *number)
     return number->step == 0 || number->divisor > 0;
 }
 
+/* An argument that is a tensor map is one of its stage's, whatever the batch. */
+static bool check_argument(const nntune_file_arg *arg, uint32_t map_count)
+{
+    return arg->kind <= NNTUNE_ARG_MAP && arg->role < NNTUNE_ROLES && number_ok(&arg->number) &&
+           (arg->kind != NNTUNE_ARG_MAP ||
+            (arg->number.step == 0 && arg->number.base >= 0 && arg->number.base < map_count));
+}
+
+static bool check_map(const nntune_file_map *map)
+{
+    bool ok = nntune_map_sound(map) && number_ok(&map->offset_bytes);
+    for (int i = 0; i < NNTUNE_FILE_MAP_RANK; i++)
+        ok = ok && number_ok(&map->size[i]) && (i == 0 || number_ok(&map->stride_bytes[i - 1]));
+    return ok;
+}
+
 static bool check_stage(const nntune_file *f, const nntune_file_stage *s)
 {
-    bool ok = s->kind <= 1 && s->zero_role < 5 && below(f, s->entry, NNTUNE_PART_TEXT) && s->arg_count <= 20 &&
-              range(f, s->first_arg, s->arg_count, NNTUNE_PART_ARG) && number_ok(&s->zero_bytes);
+    bool ok = s->kind <= 1 && s->zero_role < NNTUNE_ROLES && below(f, s->entry, NNTUNE_PART_TEXT) &&
+              s->arg_count <= NNTUNE_FILE_ARGS && range(f, s->first_arg, s->arg_count, NNTUNE_PART_ARG) &&
+              s->map_count <= NNTUNE_FILE_MAPS && range(f, s->first_map, s->map_count, NNTUNE_PART_MAP) &&
+              number_ok(&s->zero_bytes);
     for (int i = 0; i < 3; i++)
-        ok = ok && number_ok(&s->grid[i]);
+        ok = ok && number_ok(&s->grid[i]) && s->cluster[i] <= MOST_CLUSTER;
+    for (uint32_t i = 0; ok && i < s->arg_count; i++)
+        ok = check_argument(&f->arg[s->first_arg + i], s->map_count);
     return ok;
 }
 
@@ -200,8 +206,8 @@ static bool check_plans(const nntune_file *f)
              number_ok(&f->plan[i].packed_bytes) && number_ok(&f->plan[i].workspace_bytes);
     for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_STAGE); i++)
         ok = check_stage(f, &f->stage[i]);
-    for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_ARG); i++)
-        ok = f->arg[i].kind <= 3 && f->arg[i].role < 5 && number_ok(&f->arg[i].number);
+    for (uint64_t i = 0; ok && i < nntune_file_count(f, NNTUNE_PART_MAP); i++)
+        ok = check_map(&f->tensor_map[i]);
     return ok;
 }
 

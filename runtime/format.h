@@ -13,10 +13,13 @@
 #define NNTUNE_FILE_MAGIC "NNTUNE\r\n"
 
 enum {
-    NNTUNE_FILE_VERSION = 1,
+    NNTUNE_FILE_VERSION = 2,
     NNTUNE_FILE_ORDER = 0x01020304,
     NNTUNE_FILE_PREPARES = 4, /* stages of a preparation, and of a launch, at most */
     NNTUNE_FILE_STAGES = 6,
+    NNTUNE_FILE_ARGS = 20, /* arguments of a stage, and tensor maps, at most */
+    NNTUNE_FILE_MAPS = 3,
+    NNTUNE_FILE_MAP_RANK = 4,
     NNTUNE_FILE_DIMS = 10, /* extents of a shape; the batch comes behind them where 11 are kept */
     NNTUNE_NOTHING = 0xffffffff
 };
@@ -34,6 +37,7 @@ typedef enum nntune_part {
     NNTUNE_PART_PLAN,
     NNTUNE_PART_STAGE,
     NNTUNE_PART_ARG,
+    NNTUNE_PART_MAP,
     NNTUNE_PART_ARTEFACT,
     NNTUNE_PART_CODE,
     NNTUNE_PART_MANIFEST, /* the same table as JSON; for tools, not read at run time */
@@ -98,7 +102,8 @@ typedef struct nntune_file_step {
 } nntune_file_step;
 
 typedef struct nntune_file_entry {
-    uint32_t family, pad;
+    uint32_t family;
+    uint32_t no_launch;      /* text: why there is no plan, where there is none */
     uint32_t plan, artefact; /* NNTUNE_NOTHING: configuration alone */
     int64_t batch;
     double time_ns, time_lo_ns, time_hi_ns, floor_ns, error_impl, error_prec;
@@ -112,9 +117,10 @@ typedef struct nntune_file_cost {
     uint32_t multiple[NNTUNE_FILE_DIMS + 1]; /* an extent must be a multiple of it */
 } nntune_file_cost;
 
-/* A number of a launch at batch n: base + scale x ceil(step x n / divisor). */
+/* A number of a launch at batch n: base + scale x ceil(step x n / divisor), but not above `most`. */
 typedef struct nntune_file_number {
     int64_t base, scale, step, divisor; /* step 0: base alone */
+    int64_t most;                       /* INT64_MAX: any */
 } nntune_file_number;
 
 typedef struct nntune_file_plan {
@@ -127,23 +133,70 @@ typedef struct nntune_file_stage {
     uint32_t kind; /* 0 kernel, 1 zeroing */
     uint32_t entry;
     uint32_t block[3], cluster[3], smem_dynamic_bytes;
-    uint32_t first_arg, arg_count, zero_role;
+    uint32_t first_arg, arg_count, first_map, map_count, zero_role;
     nntune_file_number grid[3], zero_bytes;
 } nntune_file_stage;
 
 typedef struct nntune_file_arg {
-    uint32_t kind; /* 0 buffer, 1 int32, 2 int64, 3 float */
+    uint32_t kind; /* 0 buffer, 1 int32, 2 int64, 3 float, 4 tensor map */
     uint32_t role; /* 0 in, 1 weight, 2 out, 3 packed, 4 workspace */
     float real;
     uint32_t pad;
-    nntune_file_number number; /* of a buffer its offset in bytes */
+    nntune_file_number number; /* of a buffer its offset in bytes, of a tensor map its index among the stage's */
 } nntune_file_arg;
+
+/* A tensor map: what cuTensorMapEncodeTiled (form 0) or cuTensorMapEncodeIm2col (form 1) is to be told, in its own
+ * words and numbers. The kernel takes the 128 bytes that it makes by value. Dimension 0 is contiguous. */
+typedef struct nntune_file_map {
+    uint32_t form, role;                                      /* the address: that of the role, plus offset_bytes */
+    uint32_t type, interleave, swizzle, promotion, fill, pad; /* CUtensorMapDataType and so on */
+    uint32_t box[NNTUNE_FILE_MAP_RANK];                       /* form 1: channels, pixels */
+    uint32_t step[NNTUNE_FILE_MAP_RANK];                      /* of elements, in each dimension */
+    int32_t lower[2], upper[2];                               /* form 1: corners of the pixels' box, width and height */
+    nntune_file_number offset_bytes, size[NNTUNE_FILE_MAP_RANK];
+    nntune_file_number stride_bytes[NNTUNE_FILE_MAP_RANK - 1]; /* of dimensions 1, 2, .. */
+} nntune_file_map;
+
+/* The driver's numbers for what all maps have in common. */
+enum {
+    NNTUNE_MAP_UINT8 = 0,
+    NNTUNE_MAP_UINT16 = 1,
+    NNTUNE_MAP_UINT32 = 2,
+    NNTUNE_MAP_NO_INTERLEAVE = 0,
+    NNTUNE_MAP_SWIZZLE_128B = 3,
+    NNTUNE_MAP_PROMOTE_256B = 3,
+    NNTUNE_MAP_FILL_ZEROS = 0
+};
 
 typedef struct nntune_file_artefact {
     uint32_t key, pad;
     uint64_t offset, bytes; /* in CODE */
     uint64_t checksum;
 } nntune_file_artefact;
+
+/* Bytes of one element of a part. */
+static inline uint64_t nntune_file_part_bytes(nntune_part part)
+{
+    static const uint64_t bytes[NNTUNE_PART_COUNT] = {
+        [NNTUNE_PART_TEXT] = 1,
+        [NNTUNE_PART_DEVICE] = sizeof(nntune_file_device),
+        [NNTUNE_PART_ENVIRONMENT] = sizeof(nntune_file_environment),
+        [NNTUNE_PART_GROUP] = sizeof(nntune_file_group),
+        [NNTUNE_PART_FAMILY] = sizeof(nntune_file_family),
+        [NNTUNE_PART_INDEX] = sizeof(nntune_file_index),
+        [NNTUNE_PART_STEP] = sizeof(nntune_file_step),
+        [NNTUNE_PART_ENTRY] = sizeof(nntune_file_entry),
+        [NNTUNE_PART_COST] = sizeof(nntune_file_cost),
+        [NNTUNE_PART_PLAN] = sizeof(nntune_file_plan),
+        [NNTUNE_PART_STAGE] = sizeof(nntune_file_stage),
+        [NNTUNE_PART_ARG] = sizeof(nntune_file_arg),
+        [NNTUNE_PART_MAP] = sizeof(nntune_file_map),
+        [NNTUNE_PART_ARTEFACT] = sizeof(nntune_file_artefact),
+        [NNTUNE_PART_CODE] = 1,
+        [NNTUNE_PART_MANIFEST] = 1,
+    };
+    return bytes[part];
+}
 
 /* ---- hashes ---- */
 

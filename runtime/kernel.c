@@ -4,60 +4,108 @@
 
 #include "runtime/kernel.h"
 
-static int64_t number_at(const nntune_file_number *number, int64_t batch)
+const char *const nntune_role_names[NNTUNE_ROLES] = {"in", "weight", "out", "packed", "workspace"};
+
+bool nntune_number_at(const nntune_file_number *number, int64_t batch, int64_t *out)
 {
-    if (number->step == 0)
-        return number->base;
-    __int128 product = (__int128)number->step * batch;
-    return number->base + number->scale * (int64_t)((product + number->divisor - 1) / number->divisor);
+    __int128 value = number->base;
+    if (number->step != 0) {
+        __int128 units = ((__int128)number->step * batch + number->divisor - 1) / number->divisor;
+        if (units > INT64_MAX || units < INT64_MIN)
+            return false;
+        value += number->scale * units;
+    }
+    value = value > number->most ? number->most : value;
+    *out = (int64_t)value;
+    return value >= INT64_MIN;
 }
 
-static bool read_stage(const nntune_file *f, const nntune_file_stage *from, int64_t batch, nntune_stage *out)
+/* ---- a launch at one batch ---- */
+
+static bool read_bytes(const nntune_file_number *number, int64_t batch, uint64_t *out)
 {
-    *out = (nntune_stage){.kind = from->kind,
-                          .entry = f->text + from->entry,
-                          .smem_bytes = from->smem_dynamic_bytes,
-                          .zero_role = from->zero_role,
-                          .zero_bytes = (uint64_t)number_at(&from->zero_bytes, batch),
-                          .arg_count = (int)from->arg_count};
+    int64_t value = 0;
+    bool ok = nntune_number_at(number, batch, &value) && value >= 0;
+    *out = (uint64_t)value;
+    return ok;
+}
+
+/* A place in memory that the library sizes lies inside of it. */
+static bool inside(const nntune_kernel *kernel, uint32_t role, uint64_t offset, uint64_t bytes)
+{
+    uint64_t all = role == 3 ? kernel->packed_bytes : role == 4 ? kernel->workspace_bytes : UINT64_MAX;
+    return offset <= all && bytes <= all - offset;
+}
+
+static bool read_grid(const nntune_file_stage *from, int64_t batch, nntune_stage *out)
+{
+    int64_t items = 1;
     for (int i = 0; i < 3; i++) {
-        int64_t grid = number_at(&from->grid[i], batch);
-        if (from->kind == 0 && (grid < 1 || grid > UINT32_MAX))
+        int64_t grid = 0;
+        if (!nntune_number_at(&from->grid[i], batch, &grid))
+            return false;
+        if (from->kind == 0 && (grid < 1 || grid > UINT32_MAX || __builtin_mul_overflow(items, grid, &items)))
             return false;
         out->grid[i] = (uint32_t)grid;
         out->block[i] = from->block[i];
         out->cluster[i] = from->cluster[i];
     }
-    for (uint32_t i = 0; i < from->arg_count; i++) {
-        const nntune_file_arg *arg = &f->arg[from->first_arg + i];
-        int64_t value = number_at(&arg->number, batch);
-        if (arg->kind == 1 && value != (int32_t)value)
-            return false;
-        out->arg[i].kind = arg->kind;
-        out->arg[i].role = arg->role;
-        out->arg[i].value = value;
-        out->arg[i].real = arg->real;
-    }
     return true;
+}
+
+static bool read_argument(const nntune_kernel *kernel, const nntune_file_arg *arg, int64_t batch, nntune_stage *out)
+{
+    int64_t value = 0;
+    if (!nntune_number_at(&arg->number, batch, &value) || (arg->kind == 1 && value != (int32_t)value) ||
+        (arg->kind == 0 && (value < 0 || !inside(kernel, arg->role, (uint64_t)value, 0))) ||
+        (arg->kind == NNTUNE_ARG_MAP && (value < 0 || value >= out->map_count)))
+        return false;
+    out->arg[out->arg_count].kind = arg->kind;
+    out->arg[out->arg_count].role = arg->role;
+    out->arg[out->arg_count].value = value;
+    out->arg[out->arg_count++].real = arg->real;
+    return true;
+}
+
+static bool read_stage(const nntune_file *f, const nntune_file_stage *from, int64_t batch, const nntune_kernel *kernel,
+                       nntune_stage *out)
+{
+    *out = (nntune_stage){.kind = from->kind,
+                          .entry = f->text + from->entry,
+                          .smem_bytes = from->smem_dynamic_bytes,
+                          .zero_role = from->zero_role,
+                          .map_count = (int)from->map_count};
+    bool ok = read_grid(from, batch, out) && read_bytes(&from->zero_bytes, batch, &out->zero_bytes) &&
+              inside(kernel, out->zero_role, 0, out->zero_bytes);
+    for (uint32_t i = 0; ok && i < from->map_count; i++)
+        ok = nntune_map_read(&f->tensor_map[from->first_map + i], batch, &out->map[i]) &&
+             inside(kernel, out->map[i].role, out->map[i].offset_bytes, 0);
+    for (uint32_t i = 0; ok && i < from->arg_count; i++)
+        ok = read_argument(kernel, &f->arg[from->first_arg + i], batch, out);
+    return ok;
 }
 
 static bool read_plan(const nntune_file *f, const nntune_file_plan *plan, int64_t batch, nntune_kernel *out)
 {
-    bool ok = true;
+    bool ok = read_bytes(&plan->packed_bytes, batch, &out->packed_bytes) &&
+              read_bytes(&plan->workspace_bytes, batch, &out->workspace_bytes);
     out->prepare_count = (int)plan->prepare_count;
     out->stage_count = (int)plan->stage_count;
     for (uint32_t i = 0; ok && i < plan->prepare_count; i++)
-        ok = read_stage(f, &f->stage[plan->prepare_first + i], batch, &out->stage[i]);
+        ok = read_stage(f, &f->stage[plan->prepare_first + i], batch, out, &out->stage[i]);
     for (uint32_t i = 0; ok && i < plan->stage_count; i++)
-        ok = read_stage(f, &f->stage[plan->stage_first + i], batch, &out->stage[plan->prepare_count + i]);
-    out->packed_bytes = (uint64_t)number_at(&plan->packed_bytes, batch);
-    out->workspace_bytes = (uint64_t)number_at(&plan->workspace_bytes, batch);
+        ok = read_stage(f, &f->stage[plan->stage_first + i], batch, out, &out->stage[plan->prepare_count + i]);
     return ok;
 }
+
+/* ---- loading ---- */
 
 static nntune_status may_run(const nntune_file *f, const nntune_query *q, const nntune_result *r, char *why)
 {
     const nntune_file_entry *entry = &f->entry[r->entry];
+    if (entry->plan == NNTUNE_NOTHING && f->text[entry->no_launch] != '\0')
+        return nntune_fail(why, NNTUNE_REFUSED, "the table holds the configuration of %s but no launch: %s", r->kernel,
+                           f->text + entry->no_launch);
     if (entry->plan == NNTUNE_NOTHING || entry->artefact == NNTUNE_NOTHING)
         return nntune_fail(
             why, NNTUNE_REFUSED,
@@ -96,14 +144,15 @@ nntune_status nntune_kernel_load(const nntune_table *table, const nntune_query *
     nntune_status status = may_run(f, query, result, why);
     if (status != NNTUNE_OK)
         return status;
-    nntune_kernel *kernel = calloc(1, sizeof *kernel);
-    if (kernel == NULL)
+    nntune_kernel *kernel = NULL;
+    if (posix_memalign((void **)&kernel, alignof(nntune_kernel), sizeof *kernel) != 0)
         return nntune_fail(why, NNTUNE_FAILED, "no memory left for a kernel");
+    memset(kernel, 0, sizeof *kernel);
     bool cuda = table->here.kind == NNTUNE_CUDA;
     kernel->backend = cuda ? &nntune_backend_cuda : &nntune_backend_cpu;
     kernel->threads = (int)(table->here.sm_count > 0 && table->here.sm_count < 1024 ? table->here.sm_count : 1);
     if (!read_plan(f, &f->plan[entry->plan], query->batch, kernel))
-        status = nntune_fail(why, NNTUNE_REFUSED, "the launch of %s does not fit its grid at batch %lld",
+        status = nntune_fail(why, NNTUNE_REFUSED, "the launch of %s at batch %lld has a number beyond its limits",
                              result->kernel, (long long)query->batch);
     if (status == NNTUNE_OK)
         status = load_code(f, &f->artefact[entry->artefact], kernel, why);
@@ -133,7 +182,7 @@ size_t nntune_kernel_workspace_bytes(const nntune_kernel *kernel)
     return kernel->workspace_bytes;
 }
 
-void nntune_arguments(const nntune_stage *stage, const uint64_t *address, nntune_value *values, void **args)
+void nntune_arguments(nntune_stage *stage, const uint64_t *address, nntune_value *values, void **args)
 {
     for (int i = 0; i < stage->arg_count; i++) {
         args[i] = &values[i];
@@ -144,23 +193,36 @@ void nntune_arguments(const nntune_stage *stage, const uint64_t *address, nntune
             values[i].i32 = (int32_t)stage->arg[i].value;
         else if (stage->arg[i].kind == 2)
             values[i].i64 = stage->arg[i].value;
+        else if (stage->arg[i].kind == NNTUNE_ARG_MAP)
+            args[i] = stage->map[stage->arg[i].value].encoded;
         else
             values[i].f32 = stage->arg[i].real;
     }
 }
 
-static nntune_status run(nntune_kernel *kernel, const nntune_stage *stages, int count, const nntune_buffers *buffers,
+/* The first role that the stage uses and that has no address; -1: none. */
+static int role_without_address(const nntune_stage *stage, const uint64_t *address)
+{
+    if (stage->kind == 1 && address[stage->zero_role] == 0)
+        return (int)stage->zero_role;
+    for (int i = 0; i < stage->arg_count; i++)
+        if (stage->arg[i].kind == 0 && address[stage->arg[i].role] == 0)
+            return (int)stage->arg[i].role;
+    for (int i = 0; i < stage->map_count; i++)
+        if (address[stage->map[i].role] == 0)
+            return (int)stage->map[i].role;
+    return -1;
+}
+
+static nntune_status run(nntune_kernel *kernel, nntune_stage *stages, int count, const nntune_buffers *buffers,
                          void *stream, char *why)
 {
-    static const char *const names[NNTUNE_ROLES] = {"in", "weight", "out", "packed", "workspace"};
     const uint64_t address[NNTUNE_ROLES] = {buffers->in, buffers->weight, buffers->out, buffers->packed,
                                             buffers->workspace};
     for (int s = 0; s < count; s++) {
-        if (stages[s].kind == 1 && address[stages[s].zero_role] == 0)
-            return nntune_fail(why, NNTUNE_INVALID, "the buffer '%s' is needed", names[stages[s].zero_role]);
-        for (int i = 0; i < stages[s].arg_count; i++)
-            if (stages[s].arg[i].kind == 0 && address[stages[s].arg[i].role] == 0)
-                return nntune_fail(why, NNTUNE_INVALID, "the buffer '%s' is needed", names[stages[s].arg[i].role]);
+        int missing = role_without_address(&stages[s], address);
+        if (missing >= 0)
+            return nntune_fail(why, NNTUNE_INVALID, "the buffer '%s' is needed", nntune_role_names[missing]);
     }
     return kernel->backend->run(kernel, stages, count, address, stream, why);
 }

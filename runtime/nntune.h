@@ -145,22 +145,31 @@ NNTUNE_API void nntune_explain(const nntune_table *table, const nntune_query *qu
 typedef struct nntune_kernel nntune_kernel;
 
 /* Addresses: device pointers on CUDA, host pointers on the cpu. `packed` and `workspace` may be 0 when the kernel needs
- * none. */
+ * none. Multiples of 256 do always; a buffer that a kernel reads by a tensor map must lie at a multiple of 16. Of
+ * `workspace` nothing is kept between launches: launches one behind the other may share it. */
 typedef struct nntune_buffers {
     uint64_t in, weight, out, packed, workspace;
 } nntune_buffers;
 
 /* Loads the entry's code for exactly the problem asked about. On CUDA the caller's current context is used. Any number
- * of kernels may be loaded, from any thread. NNTUNE_REFUSED: the table holds no launch for this problem. */
+ * of kernels may be loaded, from any thread. NNTUNE_REFUSED: the table holds no launch for this problem; the text says
+ * why, for example that the entry calls a vendor's library. */
 NNTUNE_API nntune_status nntune_kernel_load(const nntune_table *table, const nntune_query *query,
                                             const nntune_result *result, nntune_kernel **out, char *why);
 NNTUNE_API void nntune_kernel_free(nntune_kernel *kernel); /* NULL allowed */
+/* What `packed` and `workspace` must hold; 0: not needed. `packed` belongs to one set of weights. */
 NNTUNE_API size_t nntune_kernel_packed_bytes(const nntune_kernel *kernel);
 NNTUNE_API size_t nntune_kernel_workspace_bytes(const nntune_kernel *kernel);
 
 /* Packs the weights, once for all launches with them. `stream` is a CUstream, NULL on the cpu. */
 NNTUNE_API nntune_status nntune_prepare(nntune_kernel *kernel, const nntune_buffers *buffers, void *stream, char *why);
-/* One execution: queued on the stream, or done on the cpu when it returns. One thread at a time for a kernel. */
+/* One execution: queued on the stream, or done on the cpu when it returns. One thread at a time for a kernel; threads
+ * that launch at once load one each, and need no lock.
+ *
+ * Kernels that read by tensor maps have each of them encoded by the driver, which takes well under a microsecond. The
+ * kernel keeps the last one of each buffer, so a launch over the same addresses as the one before encodes nothing. Kept
+ * maps need no care: they hold an address, sizes and strides, and stay right when the memory is freed and allocated
+ * anew. Nothing else is kept between launches; a launch allocates nothing. */
 NNTUNE_API nntune_status nntune_launch(nntune_kernel *kernel, const nntune_buffers *buffers, void *stream, char *why);
 
 #ifdef __cplusplus

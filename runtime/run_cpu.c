@@ -16,7 +16,7 @@
 typedef void (*entry_fn)(void *const *args, int64_t begin, int64_t end, int32_t thread, int32_t threads);
 
 typedef struct job {
-    const nntune_stage *stages;
+    nntune_stage *stages;
     int count;
     const uint64_t *address;
 } job;
@@ -47,7 +47,7 @@ static void work(job j, int thread, int threads)
     nntune_value values[NNTUNE_MAX_ARGS];
     void *args[NNTUNE_MAX_ARGS];
     for (int i = 0; i < j.count; i++) {
-        const nntune_stage *s = &j.stages[i];
+        nntune_stage *s = &j.stages[i];
         int64_t items = s->kind == 1 ? (int64_t)s->zero_bytes : (int64_t)s->grid[0] * s->grid[1] * s->grid[2];
         int64_t begin, end;
         share(items, thread, threads, &begin, &end);
@@ -180,6 +180,10 @@ static void unload(nntune_kernel *kernel)
 
 static nntune_status load(nntune_kernel *kernel, const void *code, size_t bytes, char *why)
 {
+    for (int i = 0; i < kernel->prepare_count + kernel->stage_count; i++)
+        if (kernel->stage[i].map_count > 0)
+            return nntune_fail(why, NNTUNE_REFUSED, "%s takes tensor maps, which a cpu does not have",
+                               kernel->stage[i].entry);
     kernel->module = open_code(kernel, code, bytes, why);
     if (kernel->module == NULL)
         return NNTUNE_FAILED;
@@ -197,8 +201,8 @@ static nntune_status load(nntune_kernel *kernel, const void *code, size_t bytes,
     return nntune_fail(why, NNTUNE_FAILED, "%d threads cannot be started", kernel->threads);
 }
 
-static nntune_status run(nntune_kernel *kernel, const nntune_stage *stages, int count, const uint64_t *address,
-                         void *stream, char *why)
+static nntune_status run(nntune_kernel *kernel, nntune_stage *stages, int count, const uint64_t *address, void *stream,
+                         char *why)
 {
     job j = {stages, count, address};
     (void)kernel;

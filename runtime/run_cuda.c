@@ -2,7 +2,13 @@
 #include "runtime/cuda.h"
 #include "runtime/kernel.h"
 
-enum { CLUSTER_DIMENSION = 4, MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, PLAIN_SMEM_BYTES = 48 * 1024 };
+enum {
+    CLUSTER_DIMENSION = 4,
+    MAX_DYNAMIC_SHARED = 8,
+    NON_PORTABLE_CLUSTER = 14,
+    PLAIN_SMEM_BYTES = 48 * 1024,
+    LEAST_CODE_BYTES = 16
+};
 
 static uint32_t cluster_blocks(const nntune_stage *stage)
 {
@@ -12,11 +18,23 @@ static uint32_t cluster_blocks(const nntune_stage *stage)
     return blocks;
 }
 
+/* Stages may share a function, whose limit must do for all of them. */
+static uint32_t most_smem_bytes(const nntune_kernel *kernel, const char *entry)
+{
+    uint32_t most = 0;
+    for (int i = 0; i < kernel->prepare_count + kernel->stage_count; i++)
+        if (kernel->stage[i].kind == 0 && strcmp(kernel->stage[i].entry, entry) == 0 &&
+            kernel->stage[i].smem_bytes > most)
+            most = kernel->stage[i].smem_bytes;
+    return most;
+}
+
 static nntune_status find_function(const nntune_cuda *cuda, nntune_kernel *kernel, nntune_stage *stage, char *why)
 {
+    uint32_t smem_bytes = most_smem_bytes(kernel, stage->entry);
     int code = cuda->module_function(&stage->function, kernel->module, stage->entry);
-    if (code == 0 && stage->smem_bytes > PLAIN_SMEM_BYTES)
-        code = cuda->function_set(stage->function, MAX_DYNAMIC_SHARED, (int)stage->smem_bytes);
+    if (code == 0 && smem_bytes > PLAIN_SMEM_BYTES)
+        code = cuda->function_set(stage->function, MAX_DYNAMIC_SHARED, (int)smem_bytes);
     if (code == 0 && cluster_blocks(stage) > 8)
         code = cuda->function_set(stage->function, NON_PORTABLE_CLUSTER, 1);
     if (code == 0)
@@ -37,6 +55,8 @@ static nntune_status load(nntune_kernel *kernel, const void *code, size_t bytes,
     nntune_status status = nntune_cuda_get(&cuda, why);
     if (status != NNTUNE_OK)
         return status;
+    if (bytes < LEAST_CODE_BYTES)
+        return nntune_fail(why, NNTUNE_CORRUPT, "%zu bytes are no code for a GPU", bytes);
     int result = cuda->module_load(&kernel->module, code);
     if (result != 0)
         return nntune_fail(why, NNTUNE_FAILED, "the driver does not load %zu bytes of code: %s (is a context current?)",
@@ -74,8 +94,8 @@ static int zero(const nntune_cuda *cuda, const nntune_stage *s, uint64_t at, voi
     return cuda->set_bytes(at, 0, s->zero_bytes, stream);
 }
 
-static nntune_status run(nntune_kernel *kernel, const nntune_stage *stages, int count, const uint64_t *address,
-                         void *stream, char *why)
+static nntune_status run(nntune_kernel *kernel, nntune_stage *stages, int count, const uint64_t *address, void *stream,
+                         char *why)
 {
     const nntune_cuda *cuda;
     nntune_value values[NNTUNE_MAX_ARGS];
@@ -83,6 +103,9 @@ static nntune_status run(nntune_kernel *kernel, const nntune_stage *stages, int 
     nntune_status status = nntune_cuda_get(&cuda, why);
     (void)kernel;
     for (int i = 0; status == NNTUNE_OK && i < count; i++) {
+        status = nntune_maps_encode(&stages[i], address, why);
+        if (status != NNTUNE_OK)
+            break;
         nntune_arguments(&stages[i], address, values, args);
         int code = stages[i].kind == 1 ? zero(cuda, &stages[i], address[stages[i].zero_role], stream)
                                        : launch(cuda, &stages[i], args, stream);

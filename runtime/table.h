@@ -25,6 +25,7 @@ typedef struct nntune_file {
     const nntune_file_plan *plan;
     const nntune_file_stage *stage;
     const nntune_file_arg *arg;
+    const nntune_file_map *tensor_map;
     const nntune_file_artefact *artefact;
     const unsigned char *code;
     uint64_t index_mask;

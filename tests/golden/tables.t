@@ -1,6 +1,8 @@
 # Tables and comparison on the fixture's database, whose kernels and devices are not those of this machine.
 $ nntune table build -o t.json --db results.db
 | t.json: 3 entries in 3 batch ranges for 2 devices, 3 of them without code
+|   2 cannot be launched: this program's kernel 'direct' has other parameters
+|   1 cannot be launched: this program's kernel 'igemm' has other parameters
 $ nntune table lookup t.json conv3x3 --shape 64x56x56 --as 'Example CPU'
 | conv3x3 64x56x56 batch 1 fp32: direct tile=16 unroll=2 order=true
 | expected     401 us; the entry was measured at 401 us

@@ -26,6 +26,9 @@ static int setting(const char *name, int otherwise)
     return text != NULL && *text != '\0' ? atoi(text) : otherwise;
 }
 
+#define FAKE_NVIDIA_DRIVER
+#include "fake_nvidia_log.h"
+
 /* ---- driver: devices ---- */
 int cuInit(unsigned flags)
 {
@@ -214,15 +217,16 @@ int cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s)
 }
 int cuMemsetD8Async(u64 to, unsigned char byte, size_t n, void *s)
 {
-    (void)s;
-    memset((void *)(uintptr_t)to, byte, n);
+    log_fill("D8", to, byte, n, s);
+    if (!setting("FAKE_NO_MEMORY", 0))
+        memset((void *)(uintptr_t)to, byte, n);
     return sticky;
 }
 
 int cuMemsetD32Async(u64 to, unsigned word, size_t n, void *s)
 {
-    (void)s;
-    for (size_t i = 0; i < n; i++)
+    log_fill("D32", to, word, n, s);
+    for (size_t i = 0; i < n && !setting("FAKE_NO_MEMORY", 0); i++)
         ((unsigned *)(uintptr_t)to)[i] = word;
     return sticky;
 }
@@ -247,9 +251,24 @@ int cuModuleUnload(void *module)
     return 0;
 }
 
+static const char *kept_name(const char *name)
+{
+    static char kept[256][FAKE_NAME_BYTES];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (strcmp(kept[i], name) == 0)
+            return kept[i];
+    if (count == 256)
+        return NULL;
+    snprintf(kept[count], sizeof kept[count], "%s", name);
+    return kept[count++];
+}
+
 int cuModuleGetFunction(const char **function, void *module, const char *name)
 {
     (void)module;
+    if (setting("FAKE_ANY_FUNCTION", 0))
+        return (*function = kept_name(name)) != NULL ? 0 : 500;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0) {
             *function = names[i];
@@ -280,7 +299,7 @@ int cuFuncGetAttribute(int *value, int attribute, const char *function)
 
 int cuFuncSetAttribute(const char *function, int attribute, int value)
 {
-    (void)function;
+    log_limit(function, attribute, value);
     if (attribute == 8 && value > 232448)
         return 1;
     if (attribute == 8)
@@ -326,6 +345,8 @@ static void count_changed(void **args)
 
 static int launch(const char *function, void **args)
 {
+    if (setting("FAKE_NO_MEMORY", 0)) /* addresses are made up, so nothing runs */
+        return 0;
     if (strcmp(function, "nt_hold") == 0)
         hold(args);
     else if (strcmp(function, "nt_read_clocks") == 0)
@@ -345,7 +366,9 @@ static int launch(const char *function, void **args)
 int cuLaunchKernel(const char *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned smem, void *stream, void **args, void **extra)
 {
-    (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)smem, (void)stream, (void)extra;
+    const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+    (void)extra;
+    log_launch(function, grid, block, NULL, smem, 0, stream, args);
     return launch(function, args);
 }
 
@@ -360,34 +383,11 @@ struct launch_config {
     unsigned count;
 };
 
-/* ---- driver: tensor maps: what matters of one is where its tensor lies ---- */
-static int make_map(u64 *map, const void *base)
-{
-    map[0] = (u64)(uintptr_t)base;
-    fake_maps++;
-    return map[0] % 16 ? 1 : 0;
-}
-int cuTensorMapEncodeTiled(u64 *map, int type, unsigned rank, void *base, const u64 *size, const u64 *stride,
-                           const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
-                           int fill)
-{
-    (void)type, (void)rank, (void)size, (void)stride, (void)box, (void)step;
-    (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-    return make_map(map, base);
-}
-int cuTensorMapEncodeIm2col(u64 *map, int type, unsigned rank, void *base, const u64 *size, const u64 *stride,
-                            const int *lower, const int *upper, unsigned channels, unsigned pixels,
-                            const unsigned *step, int interleave, int swizzle, int promotion, int fill)
-{
-    (void)type, (void)rank, (void)size, (void)stride, (void)lower, (void)upper, (void)channels, (void)pixels;
-    (void)step, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-    return make_map(map, base);
-}
-
 int cuLaunchKernelEx(const struct launch_config *config, const char *function, void **args, void **extra)
 {
     (void)extra;
     const unsigned *c = config->attributes[0].cluster;
     fake_last_cluster = config->count == 1 && config->attributes[0].id == 4 ? (int)(c[0] * c[1] * c[2]) : -1;
+    log_launch(function, config->grid, config->block, c, config->smem, config->count, config->stream, args);
     return launch(function, args);
 }

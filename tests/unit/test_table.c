@@ -316,20 +316,20 @@ static nt_deploy_launch *make_launch(const char *entry)
     l->stage = nt_alloc_zero(2, sizeof *l->stage);
     l->batch_lo = 1;
     l->batch_hi = 7;
-    l->packed_bytes = l->workspace_bytes = (nt_deploy_number){.divisor = 1};
+    l->packed_bytes = l->workspace_bytes = nt_deploy_constant(0);
     nt_deploy_stage *zero = &l->stage[0], *run = &l->stage[1];
     nt_stage_zero(&zero->stage, NT_ROLE_OUT, 4);
-    zero->zero_bytes = (nt_deploy_number){0, 1, 8, 1};
+    zero->zero_bytes = (nt_deploy_number){0, 1, 8, 1, INT64_MAX};
     nt_stage_kernel(&run->stage, entry, 1, 1, 1, 32, 1, 1);
     nt_stage_arg_buffer(&run->stage, NT_ROLE_IN, 0);
     nt_stage_arg_buffer(&run->stage, NT_ROLE_OUT, 0);
     nt_stage_arg_f32(&run->stage, 0.5f);
     nt_stage_arg_i32(&run->stage, 3);
     for (int i = 0; i < 3; i++)
-        run->grid[i] = zero->grid[i] = (nt_deploy_number){.base = 1, .divisor = 1};
-    run->grid[0] = (nt_deploy_number){0, 2, 3, 3}; /* 2 x ceil(3 n / 3) */
-    run->arg[0] = run->arg[1] = run->arg[2] = run->zero_bytes = (nt_deploy_number){.divisor = 1};
-    run->arg[3] = (nt_deploy_number){1, 1, 1, 1};
+        run->grid[i] = zero->grid[i] = nt_deploy_constant(1);
+    run->grid[0] = (nt_deploy_number){0, 2, 3, 3, 14}; /* 2 x ceil(3 n / 3) */
+    run->arg[0] = run->arg[1] = run->arg[2] = run->zero_bytes = nt_deploy_constant(0);
+    run->arg[3] = (nt_deploy_number){1, 1, 1, 1, INT64_MAX};
     return l;
 }
 
@@ -510,7 +510,7 @@ static void queues_on_a_gpu(void **state)
     char why[NNTUNE_WHY_BYTES], code[128];
     nntune_device here, device = fixture_device();
     snprintf(code, sizeof code, "%s/code", folder);
-    assert_int_equal(nt_write_file(code, "cubin", 6, NULL), NT_OK);
+    assert_int_equal(nt_write_file(code, "cubin: a GPU's code", 19, NULL), NT_OK);
     setenv("NNTUNE_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
     assert_int_equal(nntune_device_here(NNTUNE_CUDA, 0, &here, why), NNTUNE_NO_DEVICE);
     assert_non_null(strstr(why, "driver library was not found"));
