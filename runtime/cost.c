@@ -35,9 +35,12 @@ nntune_work nntune_work_of(const nntune_file_group *group, const int64_t *size, 
     return work;
 }
 
-/* ceil for positive numbers below 2^63, without a call into the library. */
+/* ceil for positive numbers, without a call into the library. Those from 2^52 are whole; others come of no table that
+ * was built, and nothing is chosen by them. */
 static double ceiling(double x)
 {
+    if (!(x > 0 && x < 4e15))
+        return x;
     double whole = (double)(int64_t)x;
     return whole < x ? whole + 1 : whole;
 }

@@ -58,7 +58,7 @@ static double interpolate(const nntune_file *f, const nntune_file_family *family
     if (above == first)
         return first->time_ns;
     const nntune_file_step *below = above - 1;
-    double share = (double)(batch - below->batch) / (double)(above->batch - below->batch);
+    double share = ((double)batch - (double)below->batch) / ((double)above->batch - (double)below->batch);
     return below->time_ns + share * (above->time_ns - below->time_ns);
 }
 

@@ -1,11 +1,12 @@
 # Fuzzing of what reads foreign text.
 # make fuzz    each reader for SECONDS (default 60; the bar is 600) under sanitizers; FUZZ="t1 expr" for some
-FUZZ_ALL := t4 kernel_tuner ktt csv json t1 expr recorded_space
+FUZZ_ALL := t4 kernel_tuner ktt csv json t1 expr recorded_space bundle
 FUZZ     ?= $(FUZZ_ALL)
 SECONDS  ?= 60
 FUZZ_DIR := $(BUILD)/fuzz
 FUZZ_CC  ?= clang
-FUZZ_SRC := $(wildcard core/*.c db/formats/*.c autotune/expr*.c autotune/space*.c autotune/recorded*.c)
+FUZZ_SRC := $(wildcard core/*.c db/formats/*.c autotune/expr*.c autotune/space*.c autotune/recorded*.c) \
+	$(RUNTIME_C)
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(FUZZ_DIR)/%.o)
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fprofile-instr-generate -fcoverage-mapping
 FUZZ_CFLAGS := -std=c11 -O1 -g $(CPPFLAGS) $(WARN) $(FUZZ_SAN) -pthread
@@ -19,6 +20,7 @@ FUZZ_READER_json := db/formats/own_json.c
 FUZZ_READER_t1 := core/t1
 FUZZ_READER_expr := autotune/expr
 FUZZ_READER_recorded_space := autotune/recorded
+FUZZ_READER_bundle := runtime/file.c
 
 .PHONY: fuzz fuzz-build fuzz-keep
 .SECONDARY: $(FUZZ_OBJ)

@@ -16,6 +16,9 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_recorded_space
 #include "../fuzz/fuzz_recorded_space.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_bundle
+#include "../fuzz/fuzz_bundle.c"
 
 #include "core/text_file.h"
 #include "core_check.h"
@@ -85,13 +88,15 @@ static const struct {
 } readers[] = {{"t4", fuzz_formats},   {"kernel_tuner", fuzz_formats},
                {"ktt", fuzz_formats},  {"csv", fuzz_formats},
                {"json", fuzz_formats}, {"t1", fuzz_t1},
-               {"expr", fuzz_expr},    {"recorded_space", fuzz_recorded_space}};
+               {"expr", fuzz_expr},    {"recorded_space", fuzz_recorded_space},
+               {"bundle", fuzz_bundle}};
 
 static void what_fuzzing_starts_from(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
         assert_true(run_folder(readers[i].name, readers[i].target) >= 1);
+    assert_true(fuzz_bundle_launched > 0); /* else the bundles are of an older version */
 }
 
 static void what_fuzzing_found(void **state)
