@@ -51,6 +51,7 @@ captures  resnet50  80
 captures  sweep     90
 promise   fp32      50
 promise   tf32      50
+promise   bf16      50
 planted   -        300
 heldout   on       260
 verify    on       260

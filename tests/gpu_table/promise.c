@@ -3,7 +3,7 @@
  * rotate through a ring larger than the cache. Outputs are verified against sums in double on the host at places drawn
  * at random; the time of a launch is compared with the one that the table promises.
  *
- *     promise TABLE C K H W BATCH [--precision fp32|tf32] [--seed N] [--ring MB] [--bar PCT]
+ *     promise TABLE C K H W BATCH [--precision fp32|tf32|fp16|bf16] [--seed N] [--ring MB] [--bar PCT]
  *
  * Prints figure, bar, interval and verdict; exit 1 when short or wrong, 2 for usage. Layout nhwc. */
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/convert.h"
 #include "core/stats.h"
 #include "runtime/nntune.h"
 
@@ -29,8 +30,9 @@ typedef struct run {
     nntune_precision precision;
     unsigned seed;
     double ring_bytes, bar_pct;
-    size_t in_count, weight_count, out_count;
-    float *in, *weight, *out;
+    size_t in_count, weight_count, out_count, element_bytes;
+    float *in, *weight, *out;                  /* the values as they stand in memory */
+    void *in_bytes, *weight_bytes, *out_bytes; /* as they stand there */
     slot ring[MOST_SLOTS];
     int slots;
 } run;
@@ -154,25 +156,30 @@ static float next_value(unsigned *state)
     return (float)(*state >> 8) / 8388608.0f - 1.0f;
 }
 
-static float *draw(size_t count, unsigned *state)
+/* Values, rounded to the type. */
+static float *draw(nt_dtype type, size_t count, unsigned *state, void **packed)
 {
     float *values = malloc(count * sizeof *values);
-    must(values != NULL, "no memory");
+    *packed = malloc(count * nt_dtype_bytes(type));
+    must(values != NULL && *packed != NULL, "no memory");
     for (size_t i = 0; i < count; i++)
         values[i] = next_value(state);
+    nt_pack(type, values, count, NULL, 1, 1, *packed);
+    nt_unpack(type, *packed, count, values);
     return values;
 }
 
 static void make_ring(run *r, const nntune_kernel *kernel)
 {
-    size_t bytes = (r->in_count + r->weight_count + r->out_count) * 4 + nntune_kernel_packed_bytes(kernel);
+    size_t element = r->element_bytes;
+    size_t bytes = (r->in_count + r->weight_count + r->out_count) * element + nntune_kernel_packed_bytes(kernel);
     double slots = ceil(r->ring_bytes / (double)bytes);
     r->slots = slots < 2 ? 2 : slots > MOST_SLOTS ? MOST_SLOTS : (int)slots;
     uint64_t workspace = memory(nntune_kernel_workspace_bytes(kernel), NULL);
     for (int i = 0; i < r->slots; i++)
-        r->ring[i].buffers = (nntune_buffers){.in = memory(r->in_count * 4, r->in),
-                                              .weight = memory(r->weight_count * 4, r->weight),
-                                              .out = memory(r->out_count * 4, NULL),
+        r->ring[i].buffers = (nntune_buffers){.in = memory(r->in_count * element, r->in_bytes),
+                                              .weight = memory(r->weight_count * element, r->weight_bytes),
+                                              .out = memory(r->out_count * element, NULL),
                                               .packed = memory(nntune_kernel_packed_bytes(kernel), NULL),
                                               .workspace = workspace};
 }
@@ -198,21 +205,35 @@ static double sum_at(const run *r, size_t at, double *magnitude)
     return sum;
 }
 
-/* The largest error over its bound: fp32 sums, Winograd's included, stay within 1e-5 of the magnitudes; a tf32 product
- * within two roundings of 2^-10. */
+/* What an error is held against, as a share of the sum over magnitudes: fp32 sums, Winograd's included, stay within
+ * 1e-5; a tf32 product within two roundings of 2^-10; of 16-bit products nothing is lost, and each addition in a tensor
+ * core rounds once. */
+static double share_of_magnitude(const run *r)
+{
+    if (r->precision == NNTUNE_FP32)
+        return 1e-5;
+    if (r->precision == NNTUNE_TF32)
+        return 3e-3;
+    return 9 * (double)r->size[0] * nt_precisions[r->precision].unit_accumulate;
+}
+
+/* The largest error over its bound; a 16-bit output is rounded once more. */
 static double worst(run *r, int slot_index)
 {
-    double bound = r->precision == NNTUNE_TF32 ? 3e-3 : 1e-5, most = 0;
+    double share = share_of_magnitude(r), rounding = nt_precisions[r->precision].unit_out, most = 0;
     unsigned state = r->seed + 7;
     uint64_t at = r->ring[slot_index].buffers.out;
+    size_t bytes = r->out_count * r->element_bytes;
     if (gpu.used)
-        must(gpu.wait() == 0 && gpu.from_device(r->out, at, r->out_count * 4) == 0, "a copy from the GPU failed");
+        must(gpu.wait() == 0 && gpu.from_device(r->out_bytes, at, bytes) == 0, "a copy from the GPU failed");
     else
-        memcpy(r->out, (const void *)(uintptr_t)at, r->out_count * 4);
+        memcpy(r->out_bytes, (const void *)(uintptr_t)at, bytes);
+    nt_unpack(nt_precisions[r->precision].out, r->out_bytes, r->out_count, r->out);
     for (int i = 0; i < PLACES; i++) {
         size_t element = (size_t)((double)(next_value(&state) + 1.0f) / 2 * (double)(r->out_count - 1));
-        double magnitude, error = fabs((double)r->out[element] - sum_at(r, element, &magnitude));
-        most = fmax(most, isnan(error) ? HUGE_VAL : error / (bound * magnitude + 1e-30));
+        double magnitude, sum = sum_at(r, element, &magnitude), error = fabs((double)r->out[element] - sum);
+        double bound = share * magnitude + rounding * fabs(sum) + 1e-30;
+        most = fmax(most, isnan(error) ? HUGE_VAL : error / bound);
     }
     return most;
 }
@@ -284,10 +305,13 @@ static bool keep(run *r)
     r->in_count = pixels * (size_t)r->size[0];
     r->weight_count = (size_t)(9 * r->size[0] * r->size[1]);
     r->out_count = pixels * (size_t)r->size[1];
-    r->in = draw(r->in_count, &state);
-    r->weight = draw(r->weight_count, &state);
-    r->out = malloc(r->out_count * 4);
-    must(r->out != NULL, "no memory");
+    const nt_precision_row *row = &nt_precisions[r->precision];
+    r->element_bytes = nt_dtype_bytes(row->in);
+    r->in = draw(row->in, r->in_count, &state, &r->in_bytes);
+    r->weight = draw(row->weight, r->weight_count, &state, &r->weight_bytes);
+    r->out = malloc(r->out_count * sizeof *r->out);
+    r->out_bytes = malloc(r->out_count * r->element_bytes);
+    must(r->out != NULL && r->out_bytes != NULL, "no memory");
     make_ring(r, kernel);
     for (int i = 0; i < r->slots; i++)
         must(nntune_prepare(kernel, &r->ring[i].buffers, NULL, why) == NNTUNE_OK, why);
@@ -299,8 +323,19 @@ static bool keep(run *r)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: promise TABLE C K H W BATCH [--precision fp32|tf32] [--seed N] [--ring MB] [--bar PCT]\n");
+    fprintf(
+        stderr,
+        "usage: promise TABLE C K H W BATCH [--precision fp32|tf32|fp16|bf16] [--seed N] [--ring MB] [--bar PCT]\n");
     exit(2);
+}
+
+/* Those whose elements are floating-point numbers of at least 16 bits: their rows have the library's numbers. */
+static nntune_precision precision_of(const char *name)
+{
+    int found = nt_precision_find(name);
+    if (found < NT_FP32 || found > NT_BF16)
+        usage();
+    return (nntune_precision)found;
 }
 
 int main(int argc, char **argv)
@@ -316,7 +351,7 @@ int main(int argc, char **argv)
     r->batch = atoll(argv[6]);
     for (int i = 7; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--precision") == 0)
-            r->precision = strcmp(argv[i + 1], "tf32") == 0 ? NNTUNE_TF32 : NNTUNE_FP32;
+            r->precision = precision_of(argv[i + 1]);
         else if (strcmp(argv[i], "--seed") == 0)
             r->seed = (unsigned)atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--ring") == 0)
