@@ -11,7 +11,8 @@
 #
 # IN_ALL=n: everything ends after so many seconds, and what it did not come to is left. LIMIT=n: no slice longer than that.
 # SECONDS=n: so long for each step of the kind `on` (bash: SECONDS=n in front of the command). SLICE=i/n: cells of `vendor`.
-# KERNELS="fc.gemm": only these in `verify` and `sanitize`. QUICK=1 rehearses; DRY=1 does so without a GPU.
+# KERNELS="fc.gemm": only these in `verify` and `sanitize`; TRIALS=2: less of each in `verify`. QUICK=1 rehearses; DRY=1 does
+# so without a GPU.
 # Exit 1 when a step is short, 3 without a GPU.
 set -u
 # shellcheck disable=SC3028
@@ -24,7 +25,7 @@ commit=${1:-}; out=${2:-}
 if [ $# -gt 2 ]; then shift 2; wanted=$*; else wanted=; fi
 : "${NNTUNE:=$here/nntune}" "${JUDGES:=$here/gpu-judge}" "${JUDGE:=$here/counters-judge}" "${PROMISE:=$here/promise}"
 : "${PYTHON:=python3}" "${JUDGE_DEVICE:=cuda}"
-quick=${QUICK:+--quick} end=$(($(date +%s) + ${IN_ALL:-1000000}))
+quick=${QUICK:+--quick} started=$(date +%s); end=$((started + ${IN_ALL:-1000000}))
 export NNTUNE JUDGES JUDGE PROMISE JUDGE_DEVICE PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 
 # step, slice (- the whole step, on: goes on where it stopped), limit in seconds; in order of worth
@@ -54,7 +55,7 @@ promise   tf32      50
 promise   bf16      50
 planted   -        300
 heldout   on       260
-verify    on       260
+verify    on       330
 memory    on       270
 attention on       120
 fused     on       460
@@ -106,7 +107,7 @@ run() { # STEP SLICE LIMIT SECONDS
     promise.*) $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" "promise-$2" ;;
     planted.-) $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" planted ;;
     heldout.on) mkdir -p "$out/heldout"; FOLDER=$out/heldout $t sh "$tests/gpu_table/check.sh" "$NNTUNE" "$PROMISE" heldout ;;
-    verify.on) side_by_side verify "$3" "$4" "${TRIALS:-2}" ;;
+    verify.on) side_by_side verify "$3" "$4" "${TRIALS:-6}" ;;
     sanitize.on) side_by_side sanitize "$3" "$4" ;;
     memory.on) $t "$PYTHON" "$tests/gpu_kernels/memory.py" cells "$out/memory" "$4" ;;
     attention.on) $t "$PYTHON" "$tests/gpu_kernels/memory.py" attention "$out/memory" "$4" ;;
@@ -190,5 +191,6 @@ for row in $all; do
     step=${row%%:*} limit=${row##*:} slice=${row#*:}; slice=${slice%:*}
     one "$step" "$slice" "$limit" || short="$short $step:$slice"
 done
+echo "== $(($(date +%s) - started)) s in all"
 [ -z "$short" ] || { echo "short:$short"; exit 1; }
 echo "all of it holds"
