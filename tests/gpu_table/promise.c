@@ -255,7 +255,7 @@ static void store(const run *r, const char *figure, const char *unit, double val
             "{\"bar\":\"promise\",\"figure\":\"%s of c=%lld,k=%lld,h=%lld,w=%lld batch %lld %s\",\"unit\":\"%s\","
             "\"value\":%.9g%s,\"must\":\"within %g\",\"verdict\":\"%s\"}\n",
             figure, (long long)r->size[0], (long long)r->size[1], (long long)r->size[2], (long long)r->size[3],
-            (long long)r->batch, r->precision == NNTUNE_TF32 ? "tf32" : "fp32", unit, value, range, most,
+            (long long)r->batch, nt_precisions[r->precision].name, unit, value, range, most,
             holds ? "holds" : "short");
     fclose(file);
 }
