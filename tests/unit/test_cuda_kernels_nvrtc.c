@@ -275,6 +275,39 @@ static void add_differences(nt_str *out, const char *a, const char *b, bool repo
     }
 }
 
+/* Is what came of a job what was recorded of it? A job that was not recorded is a difference of its own. */
+static bool as_recorded(const job *j, const char *golden)
+{
+    char key[128];
+    snprintf(key, sizeof key, "%s %s ", j->what, j->arch);
+    const char *line = line_of(golden, key, strlen(key));
+    if (line == NULL)
+        return true;
+    size_t length = strlen(j->result);
+    return strncmp(line + strlen(key), j->result, length) == 0 && line[strlen(key) + length] == '\n';
+}
+
+/* NVRTC is not the same every time: of one text it gave 64 registers in most compiles and 60 in some (13.0, fp16 for
+ * sm_86). What differs is compiled again, and is a change when what was recorded does not come up. */
+static void compile_again(report *r)
+{
+    enum { AGAIN = 6 };
+    char *golden = refresh ? NULL : read_golden();
+    nt_str head = {0};
+    nt_str_addf(&head, HEAD "%s\n", r->compiler);
+    if (golden != NULL && strncmp(golden, nt_str_text(&head), head.length) != 0) /* recorded by another compiler */
+        golden[0] = '\0';
+    nt_str_done(&head);
+    for (int i = 0; golden != NULL && i < r->job_count; i++)
+        for (int n = 0; n < AGAIN && r->jobs[i].same < 0 && r->jobs[i].ok && !as_recorded(&r->jobs[i], golden); n++) {
+            FILE *results = tmpfile();
+            assert_non_null(results);
+            compile_job(r, &r->jobs[i], results, i);
+            read_results(r, results);
+        }
+    free(golden);
+}
+
 static void compare_golden(const report *r)
 {
     char *golden = read_golden();
@@ -310,6 +343,7 @@ static void kernels_compile_for_every_architecture(void **state)
     add_kernels(&r);
     add_references(&r);
     compile_jobs(&r);
+    compile_again(&r);
     tell(&r);
     if (r.failures.length > 0)
         fail_msg("does not compile:\n%s", r.failures.data);
