@@ -1,368 +1,259 @@
-/* PM sampling against a CUPTI that is not there: a table of functions that plays a script of decodes. And, where
- * CUPTI's library is installed, the sets that seven chips take in one pass. */
-#include "core_check.h"
+/* PM sampling against a CUPTI that is not there, and the locks that keep counters and sweeps apart. */
+#include "live_device.h"
 
-#include "profiler/cupti_api.h"
-#include "profiler/cupti_pm.h"
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "autotune/lock.h"
+#include "device/counter_lock.h"
+
+/* ---- locks ---- */
+
+static void one_sampler_and_never_beside_a_sweep(void **state)
+{
+    (void)state;
+    nt_counter_lock first, second;
+    nt_lock sweep;
+    nt_error err = {0};
+    int64_t pid;
+    char own[32];
+    snprintf(own, sizeof own, "process %d", getpid());
+    assert_false(nt_device_is_swept(uuid, &pid));
+    assert_int_equal(nt_counter_lock_try(uuid, &first, &err), NT_OK);
+    assert_int_equal(nt_counter_lock_try(uuid, &second, &err), NT_BUSY);
+    assert_contains(err.what, own);
+    assert_int_equal(nt_counter_lock_wait(uuid, 0.05, &err), NT_TIMED_OUT);
+    assert_contains(err.what, own);
+    nt_counter_lock_release(&first);
+    assert_int_equal(nt_counter_lock_wait(uuid, 0.05, &err), NT_OK);
+    assert_int_equal(nt_lock_try(uuid, &sweep, &err), NT_OK);
+    assert_true(nt_device_is_swept(uuid, &pid));
+    assert_int_equal(pid, getpid());
+    assert_int_equal(nt_counter_lock_try(uuid, &first, &err), NT_BUSY);
+    assert_contains(err.what, "a sweep");
+    assert_int_equal(nt_counter_lock_wait(uuid, 0.05, &err), NT_OK); /* the refused one holds nothing */
+    nt_lock_release(&sweep);
+    assert_false(nt_device_is_swept(uuid, NULL));
+}
+
+static void a_killed_holder_holds_nothing(void **state)
+{
+    (void)state;
+    nt_counter_lock lock;
+    nt_error err = {0};
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        nt_lock sweep;
+        bool held = nt_lock_try(uuid, &sweep, NULL) == NT_OK && nt_counter_lock_try("GPU-other", &lock, NULL) == NT_OK;
+        if (write(ready[1], held ? "y" : "n", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    assert_true(nt_device_is_swept(uuid, NULL));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_false(nt_device_is_swept(uuid, NULL));
+    assert_int_equal(nt_counter_lock_wait("GPU-other", 0, &err), NT_OK);
+    assert_int_equal(nt_counter_lock_try(uuid, &lock, &err), NT_OK);
+    nt_counter_lock_release(&lock);
+    close(ready[0]);
+    close(ready[1]);
+}
 
 #if defined(NT_HAVE_CUPTI_H) && defined(NT_HAVE_CUDA_H)
 
 #include "fake_cupti.h"
 
-/* ---- the tests ---- */
-
-static int begin_play(void **state)
+/* Steady samples for ever: each decode brings one more. */
+static int decode_steadily(void *params)
 {
-    (void)state;
-    memset(&play, 0, sizeof play);
-    nt_cupti_api_use(&fake_cupti);
+    static scripted_decode now = {.count = 1};
+    static uint64_t at = 1;
+    CUpti_PmSampling_DecodeData_Params *p = params;
+    now.sample[0] = (scripted_sample){at, at + 5000000, 50};
+    at += 5000000;
+    p->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+    play.image = &now;
     return 0;
 }
 
-/* Whatever was opened is closed again. */
-static int end_play(void **state)
+static nt_live *open_pm(void)
 {
-    (void)state;
-    nt_cupti_api_use(NULL);
-    return play.enabled == 0 && play.running == 0 && play.hosts == 0 ? 0 : -1;
-}
-
-static nt_pm *play_script(const scripted_decode *script, int count)
-{
-    nt_pm *pm = NULL;
+    static nt_cupti_api api;
+    nt_device_info info = gpu();
+    nt_live *live = NULL;
     nt_error err = {0};
-    play.decode = script;
-    play.decodes = count;
-    if (nt_pm_open(0, &pm, &err) != NT_OK)
-        fail_msg("%s", err.what);
-    return pm;
-}
-
-static void averages_by_duration_without_the_first(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.count = 3, .sample = {{1, 2000000001, 99}, {2000000001, 2005000001, 10}, {2005000001, 2020000001, 50}}},
-        {.count = 1, .sample = {{2020000001, 2025000001, 7}}},
-    };
-    nt_pm *pm = play_script(script, 2);
-    nt_pm_average got;
-    nt_error err;
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got);
-    assert_int_equal(got.samples, 2);
-    assert_close(got.value[0], (10 * 5.0 + 50 * 15.0) / 20, 1e-12);
-    assert_close(got.span_s, 0.020, 1e-9);
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got); /* the second take knows nothing of the first */
-    assert_int_equal(got.samples, 1);
-    assert_close(got.value[1], 7, 1e-12);
-    nt_pm_take(pm, 10, &got);
-    assert_true(got.samples == 0 && isnan(got.value[0]));
-    nt_pm_close(pm);
-}
-
-static void units_are_the_fields(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {{.count = 2, .sample = {{1, 2, 0}, {5, 10, 1.98e9}}}};
-    nt_pm *pm = play_script(script, 1);
-    nt_pm_average got;
-    nt_error err;
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got);
-    const nt_pm_plan *plan = nt_pm_plan_of(pm);
-    assert_string_equal(plan->set, "tensor_issue");
-    int clock = plan->count - 1;
-    assert_int_equal(plan->metric[clock].field, NT_LIVE_SM_CLOCK);
-    assert_close(got.value[clock], 1980, 1e-9);
-    nt_pm_close(pm);
-}
-
-static void rejects_times_that_cannot_be(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.count = 4, .sample = {{1, 2, 0}, {0, 0, 1}, {18000000000000000000u, 18000000000000000009u, 2}, {30, 20, 3}}},
-        {.count = 1, .sample = {{40, 50, 8}}},
-    };
-    nt_pm *pm = play_script(script, 2);
-    nt_pm_average got;
-    nt_error err;
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got);
-    assert_int_equal(got.rejected, 3);
-    assert_int_equal(got.samples, 1);
-    assert_close(got.value[0], 8, 1e-12);
-    nt_pm_close(pm);
-}
-
-static void goes_on_while_the_image_is_full(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.full = true, .count = 2, .sample = {{1, 2, 0}, {10, 20, 1}}},
-        {.full = true, .count = 2, .sample = {{20, 30, 2}, {30, 40, 3}}},
-        {.count = 1, .sample = {{40, 50, 4}}},
-        {.count = 1, .sample = {{50, 60, 100}}},
-    };
-    nt_pm *pm = play_script(script, 4);
-    nt_pm_average got;
-    nt_error err;
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got);
-    assert_int_equal(got.samples, 4);
-    assert_close(got.value[0], 2.5, 1e-12);
-    nt_pm_close(pm);
-}
-
-/* Said by a flag or by a code, an overflow costs what was in the buffer and the first sample behind it, no more. */
-static void survives_overflow(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.count = 2, .sample = {{1, 2, 0}, {10, 20, 5}}, .overflow = true},
-        {.count = 2, .sample = {{20, 9000, 77}, {9000, 9010, 15}}},
-        {.code = 8},
-        {.count = 2, .sample = {{9010, 12000, 77}, {12000, 12010, 25}}},
-    };
-    nt_pm *pm = play_script(script, 4);
-    nt_pm_average got;
-    nt_error err = {0};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 10, &got);
-    assert_int_equal(got.lost, 2);
-    assert_int_equal(play.starts, 3);
-    assert_int_equal(got.samples, 3);
-    assert_close(got.value[0], 15, 1e-12);
-    nt_pm_close(pm);
-}
-
-/* Fetching may take a small share of a core: when one fetch was dear, the next ones wait. */
-static void fetches_seldom_when_it_is_dear(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.count = 2, .sample = {{1, 2, 0}, {10, 20, 1}}},
-        {.count = 1, .sample = {{20, 30, 2}}},
-    };
-    nt_pm_average got;
-    nt_error err;
-    play.decode_ms = 300; /* beyond what may be taken at once by more than comes back meanwhile, on a busy machine too */
-    nt_pm *pm = play_script(script, 2);
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    assert_int_equal(play.at, 1);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    assert_int_equal(play.at, 1);
-    nt_pm_take(pm, 10, &got);
-    assert_int_equal(got.samples, 1);
-    nt_pm_take(pm, 10, &got);
-    assert_true(got.samples == 0 && isnan(got.lag_s));
-    nt_pm_close(pm);
-}
-
-/* What came with one fetch is shown window by window, oldest first, with its age. */
-static void shows_one_fetch_in_windows(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {
-        {.full = true,
-         .count = 4,
-         .sample = {{1, 2, 0}, {10000, 20010000, 1}, {20010000, 40010000, 2}, {40010000, 60010000, 3}}},
-        {.count = 3, .sample = {{60010000, 80010000, 4}, {80010000, 100010000, 5}, {100010000, 120010000, 6}}},
-    };
-    nt_pm_average got;
-    nt_error err;
-    nt_pm *pm = play_script(script, 2);
-    assert_int_equal(nt_pm_decode(pm, &err), NT_OK);
-    nt_pm_take(pm, 0.04, &got);
-    assert_int_equal(got.samples, 2);
-    assert_close(got.value[0], 1.5, 1e-9);
-    assert_true(got.lag_s > 0.07 && got.lag_s < 1);
-    nt_pm_take(pm, 0.04, &got);
-    assert_close(got.value[0], 3.5, 1e-9);
-    nt_pm_take(pm, 0.04, &got);
-    assert_close(got.value[0], 5.5, 1e-9);
-    assert_close(got.span_s, 0.04, 1e-6);
-    nt_pm_close(pm);
-}
-
-static void a_full_queue_gets_coarser_and_loses_nothing(void **state)
-{
-    (void)state;
-    static nt_pm_queue queue;
-    enum { PUSHED = 3 * NT_PM_QUEUED };
-    double sum = 0;
-    int64_t samples = 0;
-    for (int i = 0; i < PUSHED; i++) {
-        nt_pm_sample one = {.begin_s = i, .end_s = i + 1, .value = {i, NAN}, .weight_s = {1, 0}, .samples = 1};
-        nt_pm_queue_push(&queue, &one);
-    }
-    assert_close(nt_pm_queue_span_s(&queue), PUSHED, 1e-12);
-    while (nt_pm_queue_span_s(&queue) > 0) {
-        nt_pm_sample window = nt_pm_queue_take(&queue, 100);
-        assert_true(isnan(window.value[1]));
-        sum += window.value[0] * window.weight_s[0];
-        samples += window.samples;
-    }
-    assert_int_equal(samples, PUSHED);
-    assert_close(sum, PUSHED * (PUSHED - 1) / 2.0, 1e-9);
-    assert_int_equal(nt_pm_queue_take(&queue, 1).samples, 0);
-}
-
-static void says_what_a_decode_says(void **state)
-{
-    (void)state;
-    static const scripted_decode script[] = {{.code = 26}};
-    nt_pm *pm = play_script(script, 1);
-    nt_error err;
-    assert_int_equal(nt_pm_decode(pm, &err), NT_BUSY);
-    assert_contains(err.what, "CUPTI_ERROR_HARDWARE_BUSY");
-    nt_pm_close(pm);
-}
-
-/* Each of the calls of an open refused in turn: the error is told, and nothing stays open (end_play looks). A look-up
- * or a set that is refused only leads to a smaller set. */
-static void gives_back_whatever_call_fails(void **state)
-{
-    (void)state;
-    int told = 0;
-    for (int call = 1; call < 60; call++) {
-        nt_pm *pm = NULL;
-        nt_error err = {0};
-        memset(&play, 0, sizeof play);
-        play.fail_at = call;
-        play.fail_with = 35;
-        nt_status status = nt_pm_open(0, &pm, &err);
-        if (status != NT_OK) {
-            assert_int_equal(status, NT_NO_PERMISSION);
-            assert_contains(err.what, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES");
-            assert_contains(err.hint, "NVreg_RestrictProfilingToAdminUsers=0");
-            assert_null(pm);
-            told++;
-        }
-        nt_pm_close(pm);
-        assert_int_equal(play.enabled, 0);
-        assert_int_equal(play.running, 0);
-        assert_int_equal(play.hosts, 0);
-    }
-    assert_true(told >= 8);
-}
-
-static void falls_back_to_cycles_where_time_cannot_trigger(void **state)
-{
-    (void)state;
-    nt_pm *pm = NULL;
-    nt_error err;
-    int calls;
-    assert_int_equal(nt_pm_open(0, &pm, &err), NT_OK);
-    calls = play.calls; /* the last two were the configuration and the start */
-    nt_pm_close(pm);
     memset(&play, 0, sizeof play);
-    play.fail_at = calls - 1;
-    play.fail_with = 27;
-    assert_int_equal(nt_pm_open(0, &pm, &err), NT_OK);
-    assert_int_equal(play.calls, calls + 1);
-    nt_pm_close(pm);
+    api = fake_cupti;
+    api.pm_decode = decode_steadily;
+    nt_cupti_api_use(&api);
+    if (nt_live_open(&info, NT_LIVE_PM, &live, &err) != NT_OK)
+        fail_msg("%s", err.what);
+    return live;
 }
 
-static void says_that_the_library_is_too_old(void **state)
+static void pm_values_and_their_source(void **state)
 {
     (void)state;
-    nt_cupti_api old = fake_cupti;
-    nt_pm *pm;
-    nt_error err;
-    old.pm_enable = NULL;
-    nt_cupti_api_use(&old);
-    assert_int_not_equal(nt_pm_open(0, &pm, &err), NT_OK);
-    assert_contains(err.what, "cuptiPmSamplingEnable");
-    nt_cupti_api_use(&fake_cupti);
+    nt_live *live = open_pm();
+    nt_live_frame frame;
+    next_frame(live, 0.1, &frame);
+    next_frame(live, 0.1, &frame);
+    assert_close(frame.value[NT_LIVE_SM_ACTIVE], 50, 1e-12);
+    assert_close(frame.value[NT_LIVE_OCCUPANCY_ACTIVE], 100, 1e-12);
+    assert_close(frame.value[NT_LIVE_SM_CLOCK], 50e-6, 1e-12);
+    assert_int_equal(frame.source[NT_LIVE_SM_CLOCK], NT_LIVE_PM);
+    assert_int_equal(frame.source[NT_LIVE_POWER], NT_LIVE_NVML);
+    assert_true(frame.samples >= 1);
+    assert_close(frame.value[NT_LIVE_DRAM_READ], 25, 1e-12); /* half of the traffic is half of the share */
+    assert_close(frame.value[NT_LIVE_DRAM], 50, 1e-12);
+    nt_live_close(live);
+    assert_int_equal(play.enabled, 0);
 }
 
-/* ---- the real library's plans ---- */
+static int decode_nonsense(void *params)
+{
+    int code = decode_steadily(params);
+    ((scripted_decode *)(uintptr_t)play.image)->sample[0].value = 1311;
+    return code;
+}
 
-/* CUPTI opens its helper in a way that AddressSanitizer refuses by ending the program. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
-static void seven_chips_sample_in_one_pass(void **state)
+/* A share of 1311 % is no share. */
+static void pm_believes_no_impossible_share(void **state)
 {
     (void)state;
-    static const struct {
-        const char *chip, *set;
-    } rows[] = {
-        {"TU102", "bytes"},  {"GA100", "tensor"}, {"GA102", "tensor"},    {"AD102", "tensor"},
-        {"GH100", "tensor"}, {"GB100", "tensor"}, {"GB202", "tensor_op"},
-    };
-    const nt_cupti_api *api;
-    nt_cupti_api_use(NULL);
-    if (SANITIZED || nt_cupti_api_get(&api, NULL, NULL) != NT_OK) {
-        print_message("skipped: CUPTI's library is not installed, or refuses to run under a sanitizer\n");
-        skip();
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        nt_pm_plan plan;
+    nt_live *live = open_pm();
+    nt_live_frame frame;
+    nt_cupti_api api = fake_cupti;
+    api.pm_decode = decode_nonsense;
+    nt_live_close(live);
+    nt_cupti_api_use(&api);
+    nt_device_info info = gpu();
+    assert_int_equal(nt_live_open(&info, NT_LIVE_PM, &live, NULL), NT_OK);
+    next_frame(live, 0.1, &frame);
+    next_frame(live, 0.1, &frame);
+    assert_true(frame.samples >= 1);
+    assert_true(isnan(frame.value[NT_LIVE_TENSOR]));
+    assert_close(frame.value[NT_LIVE_SM_CLOCK], 1311e-6, 1e-12);
+    nt_live_close(live);
+}
+
+static void pm_gives_way_to_a_sweep_and_comes_back(void **state)
+{
+    (void)state;
+    nt_live *live = open_pm();
+    nt_live_frame frame;
+    nt_lock sweep;
+    nt_str note = {0};
+    nt_error err = {0};
+    assert_int_equal(nt_counter_lock_wait(uuid, 0, &err), NT_TIMED_OUT);
+    assert_int_equal(nt_lock_try(uuid, &sweep, &err), NT_OK);
+    next_frame(live, 0.25, &frame);
+    assert_int_equal(nt_counter_lock_wait(uuid, 0, &err), NT_OK); /* long before a second is over */
+    assert_int_equal(play.enabled, 0);
+    assert_int_equal(nt_live_source_now(live), NT_LIVE_GPM);
+    nt_live_note(live, &note);
+    assert_contains(nt_str_text(&note), "pm gave the counters back");
+    nt_lock_release(&sweep);
+    next_frame(live, 1.5, &frame);
+    assert_int_equal(nt_live_source_now(live), NT_LIVE_PM);
+    nt_str_clear(&note);
+    nt_live_note(live, &note);
+    assert_contains(nt_str_text(&note), "pm samples again");
+    nt_str_done(&note);
+    nt_live_close(live);
+    assert_int_equal(play.enabled, 0);
+}
+
+static int decode_is_refused(void *params)
+{
+    (void)params;
+    return CUPTI_ERROR_HARDWARE_BUSY;
+}
+
+/* Another tool takes the counters while we sample: seen when they are polled, and when they are read. */
+static void pm_gives_way_when_the_counters_are_taken(void **state)
+{
+    (void)state;
+    for (int polled = 0; polled < 2; polled++) {
+        nt_live *live = open_pm();
+        nt_live_frame frame;
+        nt_cupti_api api = fake_cupti;
+        nt_str note = {0};
         nt_error err = {0};
-        if (nt_pm_plan_open(rows[i].chip, NULL, &plan, &err) != NT_OK)
-            fail_msg("%s: %s", rows[i].chip, err.what);
-        assert_string_equal(plan.set, rows[i].set);
-        assert_true(plan.config.count > 0);
-        nt_pm_plan_close(&plan);
+        nt_live_close(live);
+        api.pm_decode = decode_steadily;
+        nt_cupti_api_use(&api);
+        nt_device_info info = gpu();
+        assert_int_equal(nt_live_open(&info, NT_LIVE_PM, &live, NULL), NT_OK);
+        next_frame(live, 0.1, &frame);
+        api.pm_decode = decode_is_refused;
+        if (polled)
+            next_frame(live, 0.25, &frame);
+        else
+            assert_int_equal(nt_live_read(live, &frame, &err), NT_OK);
+        assert_int_equal(nt_live_source_now(live), NT_LIVE_GPM);
+        assert_int_equal(play.enabled, 0);
+        nt_live_note(live, &note);
+        assert_contains(nt_str_text(&note), "waits until they are free");
+        api.pm_decode = decode_steadily;
+        next_frame(live, 1.5, &frame);
+        assert_int_equal(nt_live_source_now(live), NT_LIVE_PM);
+        nt_str_done(&note);
+        nt_live_close(live);
     }
-    nt_pm_plan plan;
-    nt_error err;
-    assert_int_not_equal(nt_pm_plan_open("XX999", NULL, &plan, &err), NT_OK);
-    assert_contains(err.what, "XX999");
 }
 
-#define PLAYED(test) cmocka_unit_test_setup_teardown(test, begin_play, end_play)
+static void pm_waits_for_a_sweep_that_runs_already(void **state)
+{
+    (void)state;
+    nt_lock sweep;
+    nt_error err;
+    nt_str note = {0};
+    assert_int_equal(nt_lock_try(uuid, &sweep, &err), NT_OK);
+    nt_live *live = open_pm();
+    assert_int_equal(nt_live_source_now(live), NT_LIVE_GPM);
+    assert_int_equal(play.enabled, 0);
+    nt_live_note(live, &note);
+    assert_contains(nt_str_text(&note), "waits until it ends");
+    nt_str_done(&note);
+    nt_live_close(live);
+    nt_lock_release(&sweep);
+}
+
+static void two_samplers_are_one_too_many(void **state)
+{
+    (void)state;
+    nt_live *live = open_pm(), *second;
+    nt_device_info info = gpu();
+    nt_error err;
+    assert_int_equal(nt_live_open(&info, NT_LIVE_PM, &second, &err), NT_BUSY);
+    assert_contains(err.what, "already");
+    nt_live_close(live);
+    nt_cupti_api_use(NULL);
+}
+
+#endif
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAYED(averages_by_duration_without_the_first),
-        PLAYED(units_are_the_fields),
-        PLAYED(rejects_times_that_cannot_be),
-        PLAYED(goes_on_while_the_image_is_full),
-        PLAYED(survives_overflow),
-        PLAYED(fetches_seldom_when_it_is_dear),
-        PLAYED(shows_one_fetch_in_windows),
-        cmocka_unit_test(a_full_queue_gets_coarser_and_loses_nothing),
-        PLAYED(says_what_a_decode_says),
-        PLAYED(gives_back_whatever_call_fails),
-        PLAYED(falls_back_to_cycles_where_time_cannot_trigger),
-        PLAYED(says_that_the_library_is_too_old),
-        cmocka_unit_test(seven_chips_sample_in_one_pass),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#else
-
-static void says_what_the_build_lacks(void **state)
-{
-    (void)state;
-    nt_pm *pm;
-    nt_error err;
-    assert_int_equal(nt_pm_open(0, &pm, &err), NT_NO_DEVICE);
-    assert_contains(err.what, "without CUPTI's headers");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(says_what_the_build_lacks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
+        cmocka_unit_test(one_sampler_and_never_beside_a_sweep),
+        cmocka_unit_test(a_killed_holder_holds_nothing),
+#if defined(NT_HAVE_CUPTI_H) && defined(NT_HAVE_CUDA_H)
+        cmocka_unit_test(pm_values_and_their_source),
+        cmocka_unit_test(pm_believes_no_impossible_share),
+        cmocka_unit_test(pm_gives_way_to_a_sweep_and_comes_back),
+        cmocka_unit_test(pm_gives_way_when_the_counters_are_taken),
+        cmocka_unit_test(pm_waits_for_a_sweep_that_runs_already),
+        cmocka_unit_test(two_samplers_are_one_too_many),
 #endif
+    };
+    return cmocka_run_group_tests(tests, build_library, remove_library);
+}
