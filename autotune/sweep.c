@@ -418,6 +418,7 @@ nt_status nt_sweep_rerun(const nt_sweep_options *options, const nt_trial *like, 
     sweep->only = like; /* NULL: the whole space */
     nt_status status = run_sweep(sweep, err);
     nt_objective_free(sweep->objective);
+    nt_warm_start_done(&sweep->own);
     free(sweep);
     return status;
 }

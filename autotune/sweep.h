@@ -46,6 +46,7 @@ typedef struct nt_sweep_options {
     const char *objective;            /* objective.h; NULL: time */
     const struct nt_warm_start *warm; /* what earlier runs measured; NULL: nothing is to be known of them */
     const char *warm_from;            /* as --warm-start names it, for the run record; NULL: none */
+    bool cold_units;                  /* the strategy of a problem is not told what problems before it measured */
     nt_budget budget;
     uint64_t seed;
     double ci_rel;    /* 0.005 */

@@ -60,17 +60,32 @@ static double seconds_left(const nt__sweep *sweep)
                : 0;
 }
 
-/* What earlier runs know of the unit's candidates; to be freed. */
-static nt_earlier *earlier_of(const nt__sweep *sweep, const nt_space *const *space, size_t *count)
+/* Appends what `warm` knows of the unit's candidates; `mark` tells its groups from those of others. */
+static void add_earlier(const nt__sweep *sweep, const nt_warm_start *warm, int mark, const nt_space *const *space,
+                        nt_earlier **all, size_t *count)
 {
     const nt__unit *unit = unit_of(sweep);
     nt_warm_group like = {.problem = unit->problem, .cache = unit->cache};
+    nt_earlier *some = NULL;
+    nt_copy(like.device_uuid, sizeof like.device_uuid, sweep->device.uuid);
+    size_t found = nt_warm_start_for(warm, &like, space, unit->served_count, &some);
+    *all = nt_realloc_array(*all, *count + found + 1, sizeof **all);
+    for (size_t i = 0; i < found; i++) {
+        (*all)[*count] = some[i];
+        (*all)[(*count)++].run += mark;
+    }
+    free(some);
+}
+
+/* What earlier runs and the units before this one know of its candidates; to be freed. */
+static nt_earlier *earlier_of(const nt__sweep *sweep, const nt_space *const *space, size_t *count)
+{
+    enum { OF_EARLIER_RUNS = 1 << 24 };
     nt_earlier *earlier = NULL;
     *count = 0;
-    if (sweep->options->warm == NULL)
-        return NULL;
-    nt_copy(like.device_uuid, sizeof like.device_uuid, sweep->device.uuid);
-    *count = nt_warm_start_for(sweep->options->warm, &like, space, unit->served_count, &earlier);
+    if (sweep->options->warm != NULL)
+        add_earlier(sweep, sweep->options->warm, OF_EARLIER_RUNS, space, &earlier, count);
+    add_earlier(sweep, &sweep->own, 0, space, &earlier, count);
     return earlier;
 }
 

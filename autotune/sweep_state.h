@@ -24,6 +24,7 @@
 #include "autotune/pool.h"
 #include "autotune/strategy.h"
 #include "autotune/sweep.h"
+#include "autotune/warm_start.h"
 
 enum { NT__KERNELS = 24, NT__TOP = 24, NT__LOSSES = 5, NT__SPARES = 2 };
 
@@ -135,6 +136,7 @@ typedef struct nt__sweep {
     nt_objective *objective;
     const nt_strategy *strategy;
     void *strategy_state;
+    nt_warm_start own; /* what the units so far measured, for those that follow; scores instead of times */
     bool exhausted, more_to_feed; /* refilling stopped for the loop's sake: come back at once */
     nt__queue seeds, to_compile, ready;
     nt__candidate *in_flight;

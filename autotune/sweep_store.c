@@ -125,6 +125,17 @@ static void note_rule(nt_unit_result *result, const nt_trial *trial)
     result->rule[i].time_ns = trial->time_ns;
 }
 
+/* For the strategies of the units that follow. */
+static void remember(nt__sweep *sweep, const nt_trial *trial)
+{
+    const nt__unit *unit = &sweep->unit[sweep->unit_index];
+    nt_warm_group group = {.problem = unit->problem, .cache = unit->cache};
+    if (sweep->options->cold_units || sweep->unit_count < 2 || trial->params_json == NULL)
+        return;
+    nt_copy(group.device_uuid, sizeof group.device_uuid, sweep->device.uuid);
+    nt_warm_start_add(&sweep->own, &group, trial->kernel, trial->params_json, nt__score(sweep, trial));
+}
+
 void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const nt_config *config)
 {
     nt_unit_result *result = &sweep->out->unit[sweep->unit_index];
@@ -145,6 +156,7 @@ void nt__count_trial(nt__sweep *sweep, const nt_trial *trial, int served, const 
         keep_rival(sweep, trial, served, config);
         return;
     }
+    remember(sweep, trial);
     keep_top(sweep, trial, served, config);
     sweep->best_ns = sweep->top[0].trial.time_ns;
 }

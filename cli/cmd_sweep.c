@@ -101,7 +101,8 @@ static void print_resume(const nt_args *args, const nt_sweep_options *options)
 static nt_status warm_up(const nt_args *args, nt_sweep_options *options, const char *path, nt_warm_start *warm,
                          nt_error *err)
 {
-    if (options->warm_from == NULL)
+    options->cold_units = options->warm_from != NULL && strcmp(options->warm_from, "none") == 0;
+    if (options->warm_from == NULL || options->cold_units)
         return NT_OK;
     nt_status status = nt_warm_start_read(options->warm_from, path, options->layer, warm, err);
     options->warm = warm;

@@ -86,9 +86,10 @@ const nt_option nt_sweep_option_rows[] = {
          "make small; max:EXPR to make large (default time)"},
     {.name = "warm-start",
      .kind = NT_OPTION_TEXT,
-     .argument = "DB|auto",
+     .argument = "DB|auto|none",
      .help = "begin with what earlier runs of the layer found, on other problems or devices: a database, or auto for "
-             "the one of --db"},
+             "the one of --db; without it a problem begins with what those before it in the sweep found, with none "
+             "from nothing"},
     {.name = "budget",
      .kind = NT_OPTION_BUDGET,
      .argument = "N|TIME",

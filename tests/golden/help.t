@@ -75,9 +75,12 @@ $ nntune sweep --help
 |                             expression over time_ns, energy_mj, power_mw,
 |                             registers, .. to make small; max:EXPR to make large
 |                             (default time)
-|       --warm-start DB|auto  begin with what earlier runs of the layer found, on
+|       --warm-start DB|auto|none
+|                             begin with what earlier runs of the layer found, on
 |                             other problems or devices: a database, or auto for
-|                             the one of --db
+|                             the one of --db; without it a problem begins with
+|                             what those before it in the sweep found, with none
+|                             from nothing
 |       --budget N|TIME       trials, or time such as 60s, 5m (default 60s), over
 |                             all problems
 |       --seed N              seed of inputs and of the strategy (default 1)

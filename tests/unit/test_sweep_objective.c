@@ -35,6 +35,9 @@ static int close_all(void **state)
     return scratch_close(state);
 }
 
+static int batches = 1;
+static bool cold;
+
 static nt_status sweep(const char *objective, const nt_warm_start *warm, int64_t trials)
 {
     static const nt_sweep_events nothing;
@@ -42,8 +45,8 @@ static nt_status sweep(const char *objective, const nt_warm_start *warm, int64_t
                                 .device = NT_DEVICE_FAKE,
                                 .shape = {"4x7x7"},
                                 .shape_count = 1,
-                                .batch = {1},
-                                .batch_count = 1,
+                                .batch = {1, 2},
+                                .batch_count = batches,
                                 .precision = {NT_FP32},
                                 .precision_count = 1,
                                 .budget = {.trials = trials},
@@ -53,6 +56,7 @@ static nt_status sweep(const char *objective, const nt_warm_start *warm, int64_t
                                 .compile_children = 2,
                                 .objective = objective,
                                 .warm = warm,
+                                .cold_units = cold,
                                 .command = "test"};
     nt_sweep_result_done(&result);
     return nt_sweep_run(&options, &sink->sink, &nothing, &result, &err);
@@ -137,6 +141,43 @@ static void an_earlier_winner_comes_first(void **state)
     nt_warm_start_done(&warm);
 }
 
+/* Rank of the best so far of batch 1 among the trials of batch 2, by the order in which they were tried; -1: not tried. */
+static int place_of_the_first_winner(void)
+{
+    const nt_trial *winner = NULL;
+    int at = 0;
+    for (int i = 0; i < sink->trial_count; i++) {
+        const nt_trial *t = &sink->trials[i];
+        if (t->problem.batch == 1 && t->outcome == NT_OUTCOME_OK && (winner == NULL || t->time_ns < winner->time_ns))
+            winner = t;
+    }
+    for (int i = 0; i < sink->trial_count; i++) {
+        const nt_trial *t = &sink->trials[i];
+        if (t->problem.batch == 2 && strcmp(t->params_json, winner->params_json) == 0)
+            return at;
+        at += t->problem.batch == 2;
+    }
+    return -1;
+}
+
+/* What was best for the problem before is tried before anything but the rule of thumb and the default. */
+static void a_problem_begins_with_what_the_one_before_found(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    batches = 2;
+    assert_int_equal(sweep(NULL, NULL, 60), NT_OK);
+    assert_in_range(place_of_the_first_winner(), 0, 3);
+    array_sink_free(sink);
+    sink = array_sink_new();
+    cold = true;
+    assert_int_equal(sweep(NULL, NULL, 60), NT_OK);
+    int place = place_of_the_first_winner();
+    assert_true(place < 0 || place > 3);
+    batches = 1;
+    cold = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +185,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_the_device_does_not_tell_is_refused, open_all, close_all),
         cmocka_unit_test_setup_teardown(time_alone_is_no_objective_of_a_run, open_all, close_all),
         cmocka_unit_test_setup_teardown(an_earlier_winner_comes_first, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_problem_begins_with_what_the_one_before_found, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
