@@ -185,27 +185,50 @@ static double *judge_by_objective(const nt__sweep *sweep, nt__field *f)
     return scores;
 }
 
+/* The field of the fastest `chosen`, with the vendor's beside them. */
+static nt_status measure(nt__sweep *sweep, nt__field *f, int chosen, nt_error *err)
+{
+    *f = (nt__field){.items = json_array()};
+    for (int i = 0; i < chosen; i++)
+        if (add_item(sweep, f->items, i, err) == NT_OK)
+            f->top[f->count++] = i;
+    if (sweep->has_vendor && add_item(sweep, f->items, NT__TOP, err) == NT_OK)
+        f->top[f->count++] = NT__TOP;
+    return f->count > 0 ? nt__field_measure(sweep, f, err) : NT_OK;
+}
+
+/* Whether every finalist of ours was wrong on fresh inputs (warned of). */
+static bool all_wrong(const nt__field *f)
+{
+    return f->measured && (f->count == 0 || f->top[0] == NT__TOP);
+}
+
+static void drop_fastest(nt__sweep *sweep, int count)
+{
+    for (int i = 0; i < count; i++)
+        nt_trial_done(&sweep->top[i].trial);
+    sweep->top_count -= count;
+    memmove(sweep->top, sweep->top + count, (size_t)sweep->top_count * sizeof sweep->top[0]);
+}
+
 nt_status nt__finals_run(nt__sweep *sweep, nt_unit_result *result, nt_error *err)
 {
-    int chosen = nt__finalist_count(sweep);
     nt__take_leader(sweep, result);
-    if (chosen == 0)
+    int chosen = nt__finalist_count(sweep);
+    if (chosen == 0 || sweep->stop_signal != 0)
         return NT_OK;
     if (sweep->has_vendor && chosen == NT_FINALISTS)
         chosen--; /* makes room */
-    if (sweep->stop_signal != 0)
-        return NT_OK;
     nt__progress(sweep, "finals", true);
-    nt__field f = {.items = json_array()};
-    for (int i = 0; i < chosen; i++)
-        if (add_item(sweep, f.items, i, err) == NT_OK)
-            f.top[f.count++] = i;
-    if (sweep->has_vendor && add_item(sweep, f.items, NT__TOP, err) == NT_OK)
-        f.top[f.count++] = NT__TOP;
-    nt_status status = f.count > 0 ? nt__field_measure(sweep, &f, err) : NT_OK;
-    if (f.measured && (f.count == 0 || f.top[0] == NT__TOP))
-        result->has_best = false; /* every finalist was wrong on fresh inputs: warned of above */
-    if (status == NT_OK && f.measured && f.count > 0) {
+    nt__field f;
+    nt_status status = measure(sweep, &f, chosen, err);
+    if (status == NT_OK && all_wrong(&f)) { /* the next of them may be right */
+        nt__field_done(&f);
+        drop_fastest(sweep, chosen);
+        result->has_best = false;
+        return nt__finals_run(sweep, result, err);
+    }
+    if (status == NT_OK && f.measured) {
         double *scores = judge_by_objective(sweep, &f);
         rank(&f);
         free(scores);

@@ -509,6 +509,23 @@ static void test_finalist_that_is_wrong_on_fresh_inputs(void **state)
     assert_int_equal(stored(NT_OUTCOME_OK), 2);
 }
 
+/* The first field holds the faster of two alone; where it is wrong, the other one wins. */
+static void test_next_fastest_where_all_finalists_are_wrong(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    nt_sweep_options options = options_of(2);
+    char path[100];
+    snprintf(path, sizeof path, "%s/runs", scratch_folder);
+    setenv("NNTUNE_FAKE_STATE", path, 1);
+    setenv("NNTUNE_FAKE_FAULT", "wrong@5", 1);
+    assert_int_equal(sweep(&options), NT_OK);
+    double first_ns = sink->trials[0].time_ns, second_ns = sink->trials[1].time_ns;
+    assert_true(fmax(first_ns, second_ns) > 1.05 * fmin(first_ns, second_ns));
+    assert_true(result.unit[0].first_ns == fmax(first_ns, second_ns));
+    assert_int_equal(sink->finals_rounds, 15);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -536,6 +553,7 @@ int main(void)
         CASE(test_final_rounds_in_several_processes),
         CASE(test_final_rounds_of_a_short_budget),
         CASE(test_finalist_that_is_wrong_on_fresh_inputs),
+        CASE(test_next_fastest_where_all_finalists_are_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
