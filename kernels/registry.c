@@ -68,6 +68,8 @@
     X(conv1x1_cuda_cudnn) \
     X(conv1x1_cuda_cublaslt) \
     X(conv7x7_cuda_simt) \
+    X(conv7x7_cuda_strip) \
+    X(conv7x7_cuda_strip3) \
     X(conv7x7_cuda_gemm) \
     X(conv7x7_cuda_gemm3) \
     X(conv7x7_cuda_cudnn) \

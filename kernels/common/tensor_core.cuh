@@ -48,7 +48,13 @@ NT_INLINE void nt_load_matrices(unsigned word[4], unsigned address)
                  : "memory");
 }
 
-#ifdef NT_PRECISION_TF32
+/* The word at an address in shared memory that is aligned to 4 bytes. */
+NT_INLINE unsigned nt_word_at(const unsigned char *shared)
+{
+    return *(const unsigned *)shared;
+}
+
+#if defined(NT_PRECISION_TF32) || defined(NT_PRECISION_FP32) /* fp32: in parts that are tf32 */
 #define NT_MMA "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
 #elif defined(NT_PRECISION_BF16)
 #define NT_MMA "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "

@@ -42,14 +42,16 @@ $ nntune layers
 | conv7x7: 7x7 convolution with a border of three zeros; stride 2 unless given
 |   shapes: resnet (default); any other as CxKxHxW or by keys c,k,h,w,stride
 |
-|   kernel       device  precisions                         layouts     parameters  what it is
-|   direct       cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
-|   im2col       cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
-|   onednn       cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
-|   simt         cuda    fp32, fp16, bf16, int8             nhwc, nchw           4  CUDA cores: a register tile of outputs by channels
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32  cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   cudnn        cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
+|   kernel        device  precisions                         layouts     parameters  what it is
+|   direct        cpu     fp32, bf16, int8                   nhwc, nchw           9  direct convolution over packed rows, register tile of pixels by output channels
+|   im2col        cpu     fp32, bf16, int8                   nhwc, nchw           8  patches laid out in scratch, then a matrix product; pixels counted through rows and images
+|   onednn        cpu     fp32, bf16, int8                   nhwc, nchw           2  oneDNN
+|   simt          cuda    fp32, fp16, bf16, int8             nhwc, nchw           4  CUDA cores: a register tile of outputs by channels
+|   strip         cuda    tf32, fp16, bf16                   nhwc, nchw           8  few channels on tensor cores (mma.sync), from strips of the image in shared memory
+|   strip_3xtf32  cuda    fp32                               nhwc, nchw           8  the same for fp32, as three products of tf32 parts
+|   gemm          cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32   cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   cudnn         cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | dwconv3x3: depthwise 3x3 convolution with a border of one zero, stride 1 or more
 |   shapes: 256x28x28 (default), mobile-32, mobile-96s2, mobile-144, mobile-144s2, mobile-192 and 5 more; any other as CxHxW or by keys c,h,w,stride

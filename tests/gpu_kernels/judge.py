@@ -39,6 +39,7 @@ EVEN = {
 ODD = {
     "image": "c=16,k=24,h=9,w=11,c=64,k=72,h=7,w=13,c=3,k=5,h=15,w=8,c=128,k=264,h=6,w=5",
     "matrix": "c=136,k=72,c=528,k=1000,c=5,k=7",
+    "narrow": "c=3,k=5,h=15,w=9,c=3,k=72,h=18,w=32,c=2,k=24,h=9,w=11,c=4,k=40,h=17,w=22",
     "plane": "c=16,h=9,w=11,c=64,h=7,w=13,c=3,h=15,w=8,c=129,h=6,w=5",
     "window": "c=16,h=9,w=11,window=2,c=64,h=7,w=13,window=3,stride=2,c=3,h=15,w=8,window=5,stride=1",
     "rows": "rows=7,c=197,rows=3,c=1000,rows=9,c=64,rows=1,c=5",
@@ -96,6 +97,8 @@ def odd_shapes(keys, kernel):
         return [ODD["heads" if "heads" in keys else "rows"]]
     if "k1" in keys:
         return [ODD["chain"], EVEN["chain"]]
+    if kernel.startswith("strip"):
+        return [ODD["narrow"]]
     if "k" in keys:
         kind = "image" if "h" in keys else "matrix"
         return [ODD[kind], EVEN[kind]]

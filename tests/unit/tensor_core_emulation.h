@@ -288,7 +288,7 @@ NT_INLINE unsigned nt_round_tf32(unsigned bits)
     return (bits + 0x1000u) & ~0x1fffu;
 }
 
-#ifdef NT_PRECISION_TF32
+#if defined(NT_PRECISION_TF32) || defined(NT_PRECISION_FP32)
 #define HOST_PER_WORD 1
 #else
 #define HOST_PER_WORD 2
@@ -299,7 +299,7 @@ static float host_operand(const host_lane *quad, int first, int next, int k)
 {
     int word = k / HOST_PER_WORD;
     unsigned bits = quad[word % 4].in[first + word / 4 * next];
-#if defined(NT_PRECISION_TF32)
+#if HOST_PER_WORD == 1
     return host_bits(bits & ~0x1fffu);
 #else
     unsigned short half = (unsigned short)(k % 2 ? bits >> 16 : bits & 0xffffu);
@@ -344,6 +344,37 @@ NT_INLINE unsigned nt_transpose_matrix(unsigned word)
     host_now->in[0] = word;
     host_meet_warp(host_transpose_matrix);
     return host_now->out[0];
+}
+
+/* How often a bank had to be read for one instruction of a warp, at most. */
+int nt_host_bank_reads;
+
+static void host_count_banks(host_lane *lane)
+{
+    for (int bank = 0; bank < 32; bank++) {
+        unsigned word[32];
+        int words = 0;
+        for (int i = 0; i < 32; i++) {
+            unsigned at = lane[i].in[0];
+            int known = at / 4 % 32 != (unsigned)bank;
+            for (int j = 0; j < words && !known; j++)
+                known = word[j] == at;
+            if (!known)
+                word[words++] = at;
+        }
+        nt_host_bank_reads = words > nt_host_bank_reads ? words : nt_host_bank_reads;
+    }
+}
+
+NT_INLINE unsigned nt_word_at(const unsigned char *shared)
+{
+    unsigned word = 0, at = nt_shared_address(shared);
+    host_check(at % 4 == 0 && (int)at + 4 <= host_shared_used, "shared address %u of %d", at, host_shared_used);
+    host_now->in[0] = at;
+    host_meet_warp(host_count_banks);
+    if (!host_error[0])
+        memcpy(&word, shared, 4);
+    return word;
 }
 
 NT_INLINE unsigned nt_load_word(unsigned address)
