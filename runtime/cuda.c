@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static const struct {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static nntune_cuda functions;
-static bool started;
+static atomic_bool started; /* functions are not written again once it is true */
 
 static nntune_status start(char *why)
 {
@@ -44,11 +45,15 @@ static nntune_status start(char *why)
 
 nntune_status nntune_cuda_get(const nntune_cuda **out, char *why)
 {
+    *out = &functions;
+    if (atomic_load_explicit(&started, memory_order_acquire))
+        return NNTUNE_OK;
     pthread_mutex_lock(&lock);
     nntune_status status = started ? NNTUNE_OK : start(why);
-    started = status == NNTUNE_OK;
+    atomic_store_explicit(&started, status == NNTUNE_OK, memory_order_release);
     pthread_mutex_unlock(&lock);
-    *out = started ? &functions : NULL;
+    if (status != NNTUNE_OK)
+        *out = NULL;
     return status;
 }
 

@@ -56,7 +56,7 @@ typedef struct nntune_cuda {
 #undef X
 } nntune_cuda;
 
-/* Opens libcuda.so.1, or the file named by NNTUNE_LIBCUDA, once. Thread-safe. */
+/* Opens libcuda.so.1, or the file named by NNTUNE_LIBCUDA, once. Thread-safe; without a lock once it is open. */
 nntune_status nntune_cuda_get(const nntune_cuda **out, char *why);
 /* "CUDA_ERROR_INVALID_VALUE" */
 const char *nntune_cuda_error(const nntune_cuda *cuda, int code);
