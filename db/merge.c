@@ -106,14 +106,30 @@ static int find_reference(const reference *refers, const char *column)
     return -1;
 }
 
+/* Activations were numbers up to schema version 8: as in schema_9.sql. */
+static const char shape_in_words[] =
+    "CASE WHEN s.layer = 'conv_bn_relu' AND s.shape GLOB '*,act=[2-5]' THEN substr(s.shape, 1, length(s.shape) - 1) || "
+    "CASE substr(s.shape, -1) WHEN '2' THEN 'relu6' WHEN '3' THEN 'silu' WHEN '4' THEN 'gelu' ELSE 'none' END "
+    "ELSE s.shape END";
+
+/* What a column becomes that refers to nothing. */
+static void add_value(nt_str *out, const char *column)
+{
+    if (strcmp(column, "shape") == 0)
+        nt_str_add(out, shape_in_words);
+    else
+        nt_str_addf(out, "s.%s", column);
+}
+
 static void add_column(columns *c, const char *name, int refers)
 {
     const char *comma = c->names.length > 0 ? ", " : "";
     nt_str_addf(&c->names, "%s%s", comma, name);
+    nt_str_add(&c->values, comma);
     if (refers >= 0)
-        nt_str_addf(&c->values, "%sm%d.new", comma, refers);
+        nt_str_addf(&c->values, "m%d.new", refers);
     else
-        nt_str_addf(&c->values, "%ss.%s", comma, name);
+        add_value(&c->values, name);
 }
 
 /* The columns that both databases have, without `id`. A reference that leads nowhere (a run left out) leaves the row
@@ -175,7 +191,7 @@ static nt_status merge_shared(const nt_db *db, const shared_table *table, nt_err
             if (at >= 0)
                 nt_str_addf(&sql, "m%d.new", at);
             else
-                nt_str_addf(&sql, "s.%s", table->identity[i]);
+                add_value(&sql, table->identity[i]);
         }
         status = run_sql(db, &sql, err);
     }
