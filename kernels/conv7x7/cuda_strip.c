@@ -120,7 +120,7 @@ static const char *refuses(const nt_problem *problem)
         return "windows of neighbouring outputs must be whole words of 4 bytes apart: 16-bit types need an even "
                "stride, "
                "or even channels that come last";
-    if (d.k > MAX_GRID_Y * 32)
+    if (d.k > (int64_t)MAX_GRID_Y * 32)
         return "output channels must be at most 2097120";
     return nt_conv_cuda_refuses(problem);
 }

@@ -102,7 +102,7 @@ static run run_new(const char *source, const example *e)
     r.bytes[0] = fixture_out_bytes(&r.f);
     r.bytes[1] = r.plan.packed_bytes;
     for (int i = 0; i < 2; i++) {
-        r.block[i] = aligned_alloc(256, (r.bytes[i] + 2 * GUARD + 255) / 256 * 256);
+        r.block[i] = aligned_alloc(256, (r.bytes[i] + 2 * (size_t)GUARD + 255) / 256 * 256);
         r.role[i == 0 ? NT_ROLE_OUT : NT_ROLE_PACKED] = r.block[i] + GUARD;
     }
     r.in = copy_of(r.f.in_memory, fixture_in_bytes(&r.f));
@@ -146,7 +146,7 @@ static const char *run_stage(const run *r, const nt_stage *stage, bool eager)
 static const char *run_all(run *r, bool eager)
 {
     for (int i = 0; i < 2; i++)
-        memset(r->block[i], POISON, r->bytes[i] + 2 * GUARD);
+        memset(r->block[i], POISON, r->bytes[i] + 2 * (size_t)GUARD);
     const char *wrong = run_stage(r, &r->plan.prepare[0], eager);
     return wrong != NULL ? wrong : run_stage(r, &r->plan.stage[0], eager);
 }
@@ -206,7 +206,7 @@ static void check(const example *e, size_t count, int most_bank_reads)
         int bank_reads;
         char *source = nt_kernel_source(kernel_of(e[i].precision));
         size_t found = faults(source, &e[i], &wrong, &bank_reads);
-        if (wrong != NULL || found > 0 || bank_reads > most_bank_reads)
+        if (wrong != NULL || found > 0 || bank_reads < 1 || bank_reads > most_bank_reads)
             fail_msg("%s %s %s, %s: %zu faults; a bank is read %d times; %s", e[i].shape,
                      nt_precisions[e[i].precision].name, nt_layout_name(e[i].layout), e[i].params, found, bank_reads,
                      wrong != NULL ? wrong : "no complaint");
@@ -323,7 +323,7 @@ static void what_it_does_not_serve_is_refused_with_the_reason(void **state)
         assert_int_equal(nt_layer_find(LAYER)->parse_shape(rows[i].shape, &p.shape, NULL), NT_OK);
         const char *said = kernel_of(p.precision)->refuses(&p);
         assert_int_equal(said == NULL, rows[i].reason == NULL);
-        assert_true(said == NULL || strstr(said, rows[i].reason) != NULL);
+        assert_true(said == NULL || rows[i].reason == NULL || strstr(said, rows[i].reason) != NULL);
     }
 }
 
