@@ -126,6 +126,8 @@ typedef struct nt_sweep_events {
 
 /* Identity of a device, asked of a child: this process touches no driver. NT_NO_DEVICE says why there is none. */
 nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err);
+/* The same for a sweep: with the vendors' libraries, where its options want their kernels. */
+nt_status nt_sweep_identify_for(const nt_sweep_options *options, nt_device_info *out, nt_error *err);
 
 /* Compile processes that a sweep of these options has: --jobs, else one a usable core, at most 16. */
 int nt_sweep_jobs(const nt_sweep_options *options);

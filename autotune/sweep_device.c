@@ -88,17 +88,22 @@ nt_status nt__device_identify(nt__sweep *sweep, nt_error *err)
     return status;
 }
 
-nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err)
+nt_status nt_sweep_identify_for(const nt_sweep_options *options, nt_device_info *out, nt_error *err)
 {
-    nt_sweep_options options = {.device = kind, .ordinal = ordinal};
     nt__sweep *sweep = nt_alloc_zero(1, sizeof *sweep);
-    sweep->options = &options;
+    sweep->options = options;
     sweep->worker.channel.fd = -1;
     nt_status status = nt__device_identify(sweep, err);
     *out = sweep->device;
     nt__device_drop(sweep);
     free(sweep);
     return status;
+}
+
+nt_status nt_sweep_identify(nt_device_kind kind, int ordinal, nt_device_info *out, nt_error *err)
+{
+    nt_sweep_options options = {.device = kind, .ordinal = ordinal};
+    return nt_sweep_identify_for(&options, out, err);
 }
 
 void nt__device_drop(nt__sweep *sweep)
@@ -227,9 +232,8 @@ nt_status nt__device_send_finals(nt__sweep *sweep, json_t *items, int rounds, bo
 {
     double turns = (double)(rounds + 2) * (double)json_array_size(items);
     double turn_s = 2 * fmax(sweep->best_ns * 1e-9, 200e-6) * 2;
-    json_t *request =
-        json_pack("{s:s, s:i, s:b, s:b, s:o}", "op", "finals", "rounds", rounds, "verify", (int)verify, "leave",
-                  (int)sweep->timing_only, "items", items);
+    json_t *request = json_pack("{s:s, s:i, s:b, s:b, s:o}", "op", "finals", "rounds", rounds, "verify", (int)verify,
+                                "leave", (int)sweep->timing_only, "items", items);
     return ask(sweep, request, NT__DEVICE_FINALS, trial_deadline_s(sweep, turns * turn_s) + problem_deadline_s, err);
 }
 

@@ -92,9 +92,10 @@ static void keep_top(nt__sweep *sweep, const nt_trial *trial, int served, const 
     sweep->top_count++;
 }
 
+/* Where a vendor's kernel is asked for by name there is none of ours to be a rival of. */
 bool nt__is_rival(const nt__sweep *sweep, int served)
 {
-    return sweep->options->vendor != NT_VENDOR_ONLY && sweep->only == NULL &&
+    return sweep->options->vendor != NT_VENDOR_ONLY && sweep->options->kernel == NULL && sweep->only == NULL &&
            sweep->unit[sweep->unit_index].served[served].kernel->vendor != NT_VENDOR_NONE;
 }
 

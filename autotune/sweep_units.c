@@ -93,12 +93,14 @@ static nt_status nobody(const nt_sweep_options *o, const nt_problem *problem, co
                     why_not(nt_kernels[i], problem, device));
     }
     nt_fail(err, NT_USAGE, "no %s kernel serves %s (%s)", nt_device_kind_name(o->device), nt_str_text(&what),
-            reasons.length ? nt_str_text(&reasons) : "no kernel is chosen");
+            reasons.length                ? nt_str_text(&reasons)
+            : o->vendor == NT_VENDOR_ONLY ? "no vendor's library has one"
+                                          : "no kernel is chosen");
     nt_str_clear(&what);
     for (int i = 0; i < NT_PRECISION_COUNT; i++)
         if (precisions & NT_BIT(i))
-            nt_str_addf(&what, "%s%s", what.length ? ", " : "", nt_precisions[i].name);
-    nt_hint(err, "precisions served: %s; 'nntune layers %s' shows each kernel", nt_str_text(&what), o->layer);
+            nt_str_addf(&what, "%s%s", what.length ? ", " : "precisions served: ", nt_precisions[i].name);
+    nt_hint(err, "%s%s'nntune layers %s' shows each kernel", nt_str_text(&what), what.length ? "; " : "", o->layer);
     nt_str_done(&what);
     nt_str_done(&reasons);
     return NT_USAGE;

@@ -67,7 +67,7 @@ static nt_status dry_run(const nt_args *args, const nt_sweep_options *options, n
     nt_device_info device = {0};
     nt_dry_unit *units;
     int count;
-    nt_status status = nt_sweep_identify(options->device, options->ordinal, &device, err);
+    nt_status status = nt_sweep_identify_for(options, &device, err);
     if (status == NT_OK)
         status = nt_sweep_dry_run(options, &device, &units, &count, err);
     if (status != NT_OK)

@@ -16,6 +16,11 @@ equal "vendors' trials without a library" "$(count t.db 'select count(*) from tr
 sweep --vendor only --budget 2 > out 2> err || { grep -q 'Debian has it' err && exit 0; fail "oneDNN alone: $(cat err)"; }
 equal "trials of oneDNN alone that are not ok" "$(count t.db "select count(*) from trials where vendor and outcome not in ('ok', 'abandoned')")" 0
 at_least "trials of oneDNN" "$(count t.db "select count(*) from trials where vendor and kernel = 'onednn' and outcome = 'ok'")" 1
+sweep --kernel onednn --budget 2 > out 2> err || fail "oneDNN by its name alone: $(cat err)"
+grep -q ' onednn ' out || fail "oneDNN by its name alone has no winner: $(cat out)"
+sweep --vendor only --dry-run > out 2> err || fail "oneDNN alone in a dry run: $(cat err)"
+grep -q 'kernel onednn: ' out || fail "no space of oneDNN in a dry run: $(cat out)"
+refused "no vendor's kernel" 2 "no vendor's library has one" "^  'nntune layers" -- "$NNTUNE" sweep conv1x1_chain3 --device cpu --vendor only
 equal "winners of vendors" "$(count t.db 'select count(*) from best where vendor')" 0
 sweep --vendor also --budget 12 > out 2> err || fail "oneDNN beside ours: $(cat err)"
 equal "vendors' kernels in the finals" "$(count t.db 'select count(*) from trials where vendor and run = (select max(run) from runs) and rank > 1')" 1
