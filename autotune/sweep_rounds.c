@@ -23,7 +23,7 @@ static void warn_not_held(nt__sweep *sweep, bool first, const char *why)
     if (first)
         snprintf(text, sizeof text, "the finalists could not be measured again (%s); first measurements stand", why);
     else
-        snprintf(text, sizeof text, "the final rounds are fewer (%s); those before stand", why);
+        snprintf(text, sizeof text, "the final rounds are of fewer processes (%s)", why);
     warn(sweep, "finals-lost", text);
 }
 
@@ -153,6 +153,20 @@ static int affordable_blocks(const nt__sweep *sweep)
     return sweep->only == NULL && !sweep->spares_refused && cost_s <= most_s ? BLOCKS : 1;
 }
 
+/* Where no further process took part, the first goes on: a block alone is too few rounds for an interval. */
+static nt_status hold_rest(nt__sweep *sweep, nt__field *f, nt_error *err)
+{
+    size_t rest = ROUNDS - f->rounds;
+    json_t *reply = NULL;
+    nt_status status = hold(sweep, f->items, rest, false, &reply, err);
+    const json_t *answers = json_object_get(reply, "finals");
+    f->per_block = 0;
+    if (status == NT_OK && answers != NULL)
+        take_block(sweep, f, answers, rest);
+    json_decref(reply);
+    return status;
+}
+
 nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
 {
     int blocks = affordable_blocks(sweep);
@@ -178,6 +192,8 @@ nt_status nt__field_measure(nt__sweep *sweep, nt__field *f, nt_error *err)
         if (!answered)
             break;
     }
+    if (status == NT_OK && blocks > 1 && f->rounds == rounds && f->count > 0)
+        status = hold_rest(sweep, f, err);
     return status;
 }
 
