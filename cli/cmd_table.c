@@ -207,6 +207,17 @@ static void show_built(const nt_args *args, const nt_deploy *table, const nt_dep
     nt_table_free(shown);
 }
 
+/* A default that no device is would serve nobody. */
+static nt_status check_default(const char *wanted, const nt_deploy *table, const nt_deploy_tally *tally, nt_error *err)
+{
+    bool found = wanted == NULL;
+    for (size_t i = 0; i < table->device_count; i++)
+        found = found || table->device[i].is_default;
+    return found ? NT_OK
+                 : nt_fail(err, NT_USAGE, "--default: the table has no device '%s'; it has %s", wanted,
+                           nt_str_text(&tally->devices));
+}
+
 static nt_status build(const nt_args *args, int *exit_code, nt_error *err)
 {
     char path[NT_PATH_BYTES];
@@ -233,6 +244,8 @@ static nt_status build(const nt_args *args, int *exit_code, nt_error *err)
         return status;
     status = nt_deploy_build(reader, &request, &table, &tally, err);
     reader->close(reader);
+    if (status == NT_OK)
+        status = check_default(request.dflt, &table, &tally, err);
     if (status == NT_OK)
         status = nt_deploy_regret(&table, &regret, &regrets, err);
     if (status == NT_OK)

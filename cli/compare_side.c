@@ -187,6 +187,10 @@ static bool take_name(void *context, const nt_row *row)
 static nt_status find_device(nt_side *side, const char *part, char out[128], nt_error *err)
 {
     names n = {.part = part};
+    if (part[0] == '\0') {
+        nt_fail(err, NT_USAGE, "'%s' names no device", side->word);
+        return nt_hint(err, "a side is run:ID, device:NAME, FILE.db[#run], vendor or rule");
+    }
     nt_status status = side->reader->query(
         side->reader, "select distinct device from runs where device is not null order by 1", take_name, &n, err);
     if (status == NT_OK && n.matches != 1) {

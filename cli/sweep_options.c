@@ -136,9 +136,9 @@ const nt_option nt_sweep_option_rows[] = {
      .kind = NT_OPTION_CHOICE,
      .argument = "WHICH",
      .choices = vendors,
-     .help =
-         "kernels that call a vendor's library (oneDNN, OpenBLAS): never, also (beside ours, which stay the winners; "
-         "'nntune best --vs-vendor' compares), only (default never)"},
+     .help = "kernels that call a vendor's library (oneDNN, OpenBLAS, cuDNN, cuBLASLt): never, also (beside ours, "
+             "which stay the winners; "
+             "'nntune best --vs-vendor' compares), only (default never)"},
     {.name = "jobs",
      .letter = 'j',
      .kind = NT_OPTION_INTEGER,

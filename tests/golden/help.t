@@ -98,9 +98,9 @@ $ nntune sweep --help
 |                             banks, flop, columns such as occupancy_pct, or
 |                             CUPTI's own names
 |       --vendor WHICH        kernels that call a vendor's library (oneDNN,
-|                             OpenBLAS): never, also (beside ours, which stay the
-|                             winners; 'nntune best --vs-vendor' compares), only
-|                             (default never)
+|                             OpenBLAS, cuDNN, cuBLASLt): never, also (beside
+|                             ours, which stay the winners; 'nntune best
+|                             --vs-vendor' compares), only (default never)
 |   -j, --jobs N              compile processes (default: one a core, at most 16)
 |       --resume              go on with the last unfinished run of equal options
 |       --reuse               take over trials of equal key from earlier runs,

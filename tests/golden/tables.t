@@ -19,6 +19,9 @@ $ nntune table lookup t.json conv3x3 --shape 64x56x56 --batch 3 --precision fp16
 $ nntune table lookup t.json conv3x3 --as 'NVIDIA H100'
 ! nntune: --as: the table has no device 'NVIDIA H100'; it has 'Example CPU', 'NVIDIA H200'
 = 2
+$ nntune table build -o d.json --db results.db --default 'NVIDIA H100'
+! nntune: --default: the table has no device 'NVIDIA H100'; it has 'Example CPU', 'NVIDIA H200'
+= 2
 $ nntune table build --db results.db
 ! nntune: the table needs a name
 !   -o FILE: FILE.json, FILE.h (a C header) or any other name for a bundle; '-o -' is stdout
@@ -59,6 +62,10 @@ $ nntune compare run:1 run:1 --db results.db
 | threshold 1 %, noise between blocks 0.44 %
 | conv3x3 fp32: B takes 1.000 times A's time in the geometric mean of 1
 | conv3x3 int8: B takes 1.000 times A's time in the geometric mean of 1
+$ nntune compare device: run:2 --db results.db
+! nntune: 'device:' names no device
+!   a side is run:ID, device:NAME, FILE.db[#run], vendor or rule
+= 2
 $ nntune compare run:1 run:2 --db results.db
 ! nntune: 'run:1' and 'run:2' have no problem in common
 !   a problem is layer, shape, batch, precision, layout, fill and cache mode; 'nntune best' lists them
