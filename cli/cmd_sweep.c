@@ -183,7 +183,8 @@ static void choose_profile(const nt_args *args, nt_sweep_options *options)
         options->profile = NT_PROFILE_NONE;
 }
 
-/* Each problem of a log of misses as a run of its own. */
+/* Each problem of a log of misses as a run of its own. One that no kernel here serves leaves the others to be tuned,
+ * and is the answer at the end. */
 static nt_status sweep_misses(const nt_args *args, nt_sweep_options *options, const char *path, int *exit_code,
                               nt_error *err)
 {
@@ -192,6 +193,7 @@ static nt_status sweep_misses(const nt_args *args, nt_sweep_options *options, co
     size_t count;
     nt_status status = nt_misses_read(nt_args_text(args, "from-misses", NULL), layer, &problem, &count, err);
     int before = *exit_code; /* an interrupt sets it */
+    nt_error refused = {.status = NT_OK};
     for (size_t i = 0; status == NT_OK && *exit_code == before && i < count; i++) {
         nt_str shape = {0};
         nt_shape_print(&shape, &problem[i].shape);
@@ -203,8 +205,16 @@ static nt_status sweep_misses(const nt_args *args, nt_sweep_options *options, co
         options->shape_count = options->batch_count = options->precision_count = options->layout_count = 1;
         status = sweep_into(args, options, path, exit_code, err);
         nt_str_done(&shape);
+        if (status == NT_USAGE) {
+            refused = refused.status == NT_OK ? *err : refused;
+            status = NT_OK;
+        }
     }
     free(problem);
+    if (status == NT_OK && refused.status != NT_OK) {
+        *err = refused;
+        status = refused.status;
+    }
     return status;
 }
 

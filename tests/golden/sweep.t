@@ -53,6 +53,12 @@ $ nntune sweep conv_bn_relu --device cpu --shape c=8,k=8,h=5,w=5,act=silu,c=8,k=
 | conv_bn_relu c=8,k=8,h=5,w=5,stride=1,act=silu batch 1 fp32
 | conv_bn_relu c=8,k=8,h=5,w=5,stride=1,act=none batch 1 fp32
 | conv_bn_relu 8x5x5 batch 1 fp32
+$ for p in fp16 fp32; do echo '{"type":"miss","layer":"conv3x3","size":[8,8,5,5],"batch":1,"precision":"'$p'","layout":"nhwc"}'; done > m2.log; nntune sweep --from-misses m2.log --device cpu --budget 1 -q --db m2.db > out; r=$?; nntune query 'select shape, precision, outcome from trials' --db m2.db; exit $r
+| shape            precision  outcome
+| c=8,k=8,h=5,w=5  fp32       ok
+! nntune: no cpu kernel serves conv3x3 c=8,k=8,h=5,w=5 batch 1 fp16 nhwc (direct: precision; im2col: precision; winograd: precision)
+!   precisions served: fp32, bf16, int8; 'nntune layers conv3x3' shows each kernel
+= 2
 $ echo '{"type":"miss","layer":"conv_bn_relu","size":[8,8,5,5,2,4],"batch":1,"precision":"fp32","layout":"nhwc"}' > m.log; nntune sweep --from-misses m.log --device cpu --budget 1 --profile none -q --db m.db > out; nntune query 'select shape, outcome from trials' --db m.db
 | shape                              outcome
 | c=8,k=8,h=5,w=5,stride=2,act=gelu  ok
