@@ -9,6 +9,7 @@
 
 static const nt_constraint constraints[] = {
     NT__GEMM_CONSTRAINTS("(n * h * w)", "1", "1", "4096"),
+    {"not stream_k", "the last waves of three products differ"},
     {"split_k == 1 or (" LEAST_IN " + " NT__GEMM_TILE_K " - 1) // " NT__GEMM_TILE_K " >= 2 * split_k",
      "each part of each convolution has two tiles or more"},
     {"cluster_n == 1 or " LEAST("(n * h * w)", LEAST_OUT) " > tile_n", "a cluster of two has two tiles each time"},

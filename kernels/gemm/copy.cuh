@@ -102,10 +102,10 @@ NT_INLINE void copy_pixels(unsigned to, nt_map_address map, const nt_walk *w, in
 
 #endif
 
-/* Fills stages with the operands of one tile of the result. A block copies the part of A that is its column's in the
+/* Fills stages with the operands of a piece of a tile of the result. A block copies the part of A that is its column's in the
  * cluster to the blocks of its row, and the part of B that is its row's to the blocks of its column. */
 NT_INLINE void copy_tile(nt_pipe *p, const task *t, nt_map_address pixels, nt_map_address filters,
-                         nt_map_address metadata, int m0, int n0, int row, int column, int part)
+                         nt_map_address metadata, int m0, int n0, int row, int column, const nt_piece *piece)
 {
     int a = m0 + column * (TILE_M / CLUSTER_N), b = n0 + row * (TILE_N / CLUSTER_M);
     unsigned to_a = p->tiles + column * (A_BYTES / CLUSTER_N), to_b = p->tiles + A_BYTES + row * (B_BYTES / CLUSTER_M);
@@ -122,8 +122,8 @@ NT_INLINE void copy_tile(nt_pipe *p, const task *t, nt_map_address pixels, nt_ma
     for (int i = 0; i < CLUSTER_M; i++)
         column_blocks |= 1u << (i + column * CLUSTER_M);
     nt_pixel at = nt_pixel_at(TRANSPOSED ? b : a, t->out_height, t->out_width, STRIDE, BORDER);
-    nt_walk w = nt_walk_from(first_step(t, part), t->channel_blocks, TILE_K, FILTER_WIDTH);
-    for (int left = first_step(t, part + 1) - first_step(t, part); left > 0; left--) {
+    nt_walk w = nt_walk_from(piece->first, t->channel_blocks, TILE_K, FILTER_WIDTH);
+    for (int left = piece->count; left > 0; left--) {
         unsigned barrier = nt_pipe_full(p), offset = p->stage * STAGE;
         if (SHARED > 1)
             nt_barrier_wait_cluster(nt_pipe_empty(p), p->phase ^ 1u);

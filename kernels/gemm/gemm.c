@@ -3,7 +3,7 @@
 
 #include "kernels/gemm/sparse.h"
 
-enum { ROW_BYTES = 128 };
+enum { ROW_BYTES = 128, SPACE_ALIGNMENT = 256 };
 
 /* The parameters of dense and sparse weights, which differ in a default. */
 #define PARAMS(TRANSPOSED)                                                                                        \
@@ -43,6 +43,11 @@ enum { ROW_BYTES = 128 };
              .NT_INTS(1, 8),                                                                                      \
              .dflt = 0,                                                                                           \
              .use = NT_PARAM_LAUNCH},                                                                             \
+            {.name = "stream_k",                                                                                  \
+             .help = "equal shares of all steps of the last tiles, for a last wave that would be half empty",     \
+             .NT_INTS(0, 1),                                                                                      \
+             .dflt = 0,                                                                                           \
+             .is_bool = true},                                                                                    \
     }
 
 const nt_param nt__gemm_params[NT__GEMM_PARAMS] = PARAMS(0);
@@ -149,12 +154,13 @@ static size_t packed_bytes_of(const nt_problem *problem, const nt_product_shape 
 
 /* ---- tensor maps ------------------------------------------------------------------------------------------------------- */
 
-/* [pixels][channels] as a matrix, or [images][height][width][channels] to gather from. */
-static nt_tensor_map pixel_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows)
+/* [pixels][channels] as a matrix, or [images][height][width][channels] to gather from; moved ones lie at `moved_at`. */
+static nt_tensor_map pixel_map(const nt_problem *problem, const nt_product_shape *p, int64_t rows, int64_t moved_at)
 {
     int64_t bytes = elem_bytes(problem), pixel = p->channels * bytes;
     nt_tensor_map map = {
         .role = channels_first(problem, p) ? NT_ROLE_WORKSPACE : NT_ROLE_IN, .elem_bytes = bytes, .step = {1, 1}};
+    map.offset_bytes = map.role == NT_ROLE_WORKSPACE ? moved_at : 0;
     map.box[0] = (uint32_t)(ROW_BYTES / bytes);
     map.size[0] = p->channels;
     if (!p->gathered) {
@@ -241,7 +247,28 @@ void nt__gemm_finish_prepare(const nt_product_shape *product, size_t packed_byte
 typedef struct launch {
     int64_t m_tiles, n_tiles; /* in whole clusters */
     int64_t cluster, blocks, smem_bytes;
+    int64_t steps;                  /* of a tile */
+    int64_t flag_bytes, sums_bytes; /* of stream-K, first in the workspace (stream.cuh) */
 } launch;
+
+/* `blocks` run at once and share steps, however few tiles there are. */
+static void share_steps(const nt_config *config, int64_t blocks, launch *l)
+{
+    l->blocks = blocks;
+    l->flag_bytes = ceil_div(l->blocks * value(config, "groups") * 4 * 4, SPACE_ALIGNMENT) * SPACE_ALIGNMENT;
+    l->sums_bytes = l->blocks * value(config, "tile_m") * value(config, "tile_n") * 4;
+}
+
+/* NULL, or why steps cannot be shared: they are counted in 32 bits, and the error bound knows so many sums a tile. */
+static const char *sharing_refuses(const launch *l)
+{
+    int64_t clusters = l->blocks / l->cluster, tiles = l->m_tiles * l->n_tiles;
+    int64_t shared = (tiles < 2 * clusters ? tiles : 2 * clusters) * l->steps;
+    if (shared > INT32_MAX)
+        return "more than 2147483647 steps to share";
+    int64_t least = tiles * l->steps / clusters;
+    return least == 0 || (l->steps - 1) / least + 2 > NT__GEMM_MAX_SPLIT ? "too many blocks would share a tile" : NULL;
+}
 
 static launch launch_of(const nt_problem *problem, const nt_product_shape *p, const nt_config *config,
                         const nt_device_info *device)
@@ -249,17 +276,21 @@ static launch launch_of(const nt_problem *problem, const nt_product_shape *p, co
     bool transposed = value(config, "transposed") != 0;
     int64_t tile_m = value(config, "tile_m"), tile_n = value(config, "tile_n"), stages = value(config, "stages");
     int64_t rows = transposed ? p->filters : p->pixels, columns = transposed ? p->pixels : p->filters;
-    launch l = {.m_tiles = ceil_div(ceil_div(rows, tile_m), value(config, "cluster_m")),
+    launch l = {.steps = p->taps * ceil_div(p->channels, tile_k_of(problem)),
+                .m_tiles = ceil_div(ceil_div(rows, tile_m), value(config, "cluster_m")),
                 .n_tiles = ceil_div(ceil_div(columns, tile_n), value(config, "cluster_n")),
                 .cluster = value(config, "cluster_m") * value(config, "cluster_n") * value(config, "split_k"),
                 .smem_bytes = stages * ((tile_m + parts(problem) * tile_n) * ROW_BYTES + 16) + 16};
     if (is_sparse(problem)) /* pixels are twice as wide, and there is metadata */
         l.smem_bytes += stages * (tile_n * ROW_BYTES + tile_m * 32 / elem_bytes(problem));
     l.blocks = l.m_tiles * l.n_tiles * l.cluster;
-    if (value(config, "persistent") && device->sm_count != NT_UNKNOWN) {
-        int64_t together = device->sm_count * value(config, "min_blocks") / l.cluster * l.cluster;
+    int64_t together = l.blocks;
+    if (value(config, "persistent") && device->sm_count != NT_UNKNOWN)
+        together = device->sm_count * value(config, "min_blocks") / l.cluster * l.cluster;
+    if (value(config, "stream_k"))
+        share_steps(config, together, &l);
+    else
         l.blocks = l.blocks < together ? l.blocks : together;
-    }
     return l;
 }
 
@@ -269,7 +300,7 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     bool transposed = value(config, "transposed") != 0;
     int64_t a_rows = value(config, "tile_m") / value(config, "cluster_n");
     int64_t b_rows = value(config, "tile_n") / value(config, "cluster_m");
-    nt_tensor_map pixels = pixel_map(problem, p, transposed ? b_rows : a_rows);
+    nt_tensor_map pixels = pixel_map(problem, p, transposed ? b_rows : a_rows, l->flag_bytes + l->sums_bytes);
     nt_tensor_map filters = nt__gemm_filter_map(problem, p, transposed ? a_rows : b_rows);
     int64_t channel_blocks = ceil_div(p->channels, tile_k_of(problem));
     nt_stage_kernel(stage, "nt_gemm", (uint32_t)l->blocks, 1, 1, (uint32_t)(value(config, "groups") * 128 + 32), 1, 1);
@@ -283,7 +314,9 @@ static void product_stage(const nt_problem *problem, const nt_product_shape *p, 
     }
     nt_stage_arg_buffer(stage, NT_ROLE_OUT, 0);
     nt__gemm_finish_argument(p, moved_bytes, stage);
-    const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, p->taps * channel_blocks,
+    if (l->flag_bytes > 0)
+        nt_stage_arg_buffer(stage, NT_ROLE_WORKSPACE, 0);
+    const int64_t sizes[] = {p->pixels,     p->filters,   p->channels, channel_blocks, l->steps,
                              p->out_height, p->out_width, l->m_tiles,  l->n_tiles,     value(config, "band")};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         nt_stage_arg_i32(stage, sizes[i]);
@@ -320,9 +353,9 @@ static void add_moves(const nt_problem *problem, const nt_product_shape *p, nt_p
     bool first = channels_first(problem, p), split = parts(problem) > 1;
     size_t packed_bytes = plan->packed_bytes, moved_bytes = split ? packed_bytes : 0;
     if (first) {
-        channels_last_stage(problem, NT_ROLE_IN, NT_ROLE_WORKSPACE, 0, p->images, p->channels, p->height * p->width,
-                            &plan->stage[plan->stage_count++]);
-        plan->workspace_bytes = (size_t)(p->images * p->channels * p->height * p->width * elem_bytes(problem));
+        channels_last_stage(problem, NT_ROLE_IN, NT_ROLE_WORKSPACE, plan->workspace_bytes, p->images, p->channels,
+                            p->height * p->width, &plan->stage[plan->stage_count++]);
+        plan->workspace_bytes += (size_t)(p->images * p->channels * p->height * p->width * elem_bytes(problem));
         channels_last_stage(problem, NT_ROLE_WEIGHT, NT_ROLE_PACKED, moved_bytes, p->filters, p->channels, p->taps,
                             &plan->prepare[plan->prepare_count++]);
     }
@@ -346,7 +379,13 @@ nt_status nt__gemm_plan(const nt_problem *problem, const nt_config *config, cons
                        (long long)l.smem_bytes, (long long)device->smem_per_block_bytes);
     if (value(config, "persistent") && l.blocks < l.cluster)
         return nt_fail(err, NT_LAUNCH_FAILED, "a cluster of %lld blocks does not fit the device", (long long)l.cluster);
-    *out = (nt_plan){.packed_bytes = packed_bytes_of(problem, &p)};
+    const char *refusal = value(config, "stream_k") ? sharing_refuses(&l) : NULL;
+    if (refusal != NULL)
+        return nt_fail(err, NT_LAUNCH_FAILED, "%s: stream_k=false is needed", refusal);
+    *out = (nt_plan){.packed_bytes = packed_bytes_of(problem, &p),
+                     .workspace_bytes = (size_t)(l.flag_bytes + l.sums_bytes)};
+    if (l.flag_bytes > 0)
+        nt_stage_zero(&out->stage[out->stage_count++], NT_ROLE_WORKSPACE, (size_t)l.flag_bytes);
     if (is_sparse(problem))
         nt__sparse_pack_stage(problem, &p, &out->prepare[out->prepare_count++]);
     add_moves(problem, &p, out);

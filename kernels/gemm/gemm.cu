@@ -1,5 +1,5 @@
 /* gemm.cu: matrix products on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA). Comes after
- * copy.cuh and store.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
+ * copy.cuh and stream.cuh. Serves fully connected layers, 1x1 convolutions and, without forming the matrix,
  * convolutions with wider filters: IMAGES says that rows of pixels are gathered from images.
  *
  * One warp copies, GROUPS groups of four warps multiply, STAGES tiles travel between them. A block computes tiles of
@@ -8,7 +8,8 @@
  * in turn, so that one stores while the other multiplies; else they share the rows of each.
  *
  * Blocks of a cluster: CLUSTER_M x CLUSTER_N of them share tiles of operands, each copying its part to all that need it;
- * or SPLIT_K of them share one tile of the result, each summing a part of the reduction. fp32 is three
+ * or SPLIT_K of them share one tile of the result, each summing a part of the reduction. STREAM_K: clusters have equal
+ * shares of all steps of the last tiles; sums of a tile that several have meet in the workspace. fp32 is three
  * products of parts that are tf32: weights come in two parts, made before; pixels are divided on their way to registers.
  * Macros: those of gemm.c and store.cuh; IMAGES, STRIDE, BORDER, FILTER_WIDTH of the product. */
 
@@ -263,8 +264,9 @@ NT_INLINE void wait_for_all(void)
 }
 
 NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
-    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), META_MAP void *out, const float *finish, int pixels, int filters,
-            int channels, int channel_blocks, int steps, int out_height, int out_width, int m_tiles, int n_tiles, int band)
+    nt_gemm(NT_MAP(pixel_map), NT_MAP(filter_map), META_MAP void *out, const float *finish, STREAM_SPACE int pixels,
+            int filters, int channels, int channel_blocks, int steps, int out_height, int out_width, int m_tiles,
+            int n_tiles, int band)
 {
     NT_SHARED_TILES(tiles);
     task t = {pixels, filters, channels, channel_blocks, steps, out_height, out_width, m_tiles, n_tiles, band};
@@ -278,27 +280,39 @@ NT_ENTRY void __launch_bounds__(THREADS, MIN_BLOCKS)
     if (threadIdx.x == 0)
         start_barriers(&p);
     wait_for_all();
-    for (int index = (int)blockIdx.x / CLUSTER; index < all; index += step, turn++) {
+#if STREAM_K
+    nt_share share = nt_share_of((int)blockIdx.x / CLUSTER, step, all, steps);
+    for (nt_piece piece; nt_share_next(&share, &piece); turn++) {
+#else
+    nt_piece piece = {(int)blockIdx.x / CLUSTER, first_step(&t, part), first_step(&t, part + 1) - first_step(&t, part)};
+    for (; piece.tile < all; piece.tile += step, turn++) {
+#endif
         int m, n;
-        nt_tile_at(index, m_tiles, n_tiles, band, &m, &n);
+        nt_tile_at(piece.tile, m_tiles, n_tiles, band, &m, &n);
         int m0 = (m * CLUSTER_M + row) * TILE_M, n0 = (n * CLUSTER_N + column) * TILE_N;
-        int count = first_step(&t, part + 1) - first_step(&t, part);
         if (group == GROUPS) {
             if (threadIdx.x % 32 == 0)
                 copy_tile(&p, &t, NT_MAP_ADDRESS(pixel_map), NT_MAP_ADDRESS(filter_map), METADATA, m0, n0, row, column,
-                          part);
+                          &piece);
             continue;
         }
         if (PINGPONG && turn % GROUPS != group) {
-            nt_pipe_skip(&p, count, STAGES);
+            nt_pipe_skip(&p, piece.count, STAGES);
             continue;
         }
         int group_row = PINGPONG ? 0 : group * GROUP_M;
         nt_sum sum[M_TILES][N_TILES][4];
-        sum_tile(sum, &p, count, turn, (unsigned)group_row);
+        sum_tile(sum, &p, piece.count, turn, (unsigned)group_row);
 #if SPLIT_K > 1
         store_parts(sum, &t, out, finish, base, m0, n0, group_row, part);
         break; /* a cluster of parts has one tile */
+#elif STREAM_K
+        if (nt_piece_ends(&piece, steps)) {
+            if (piece.first > 0)
+                add_pieces(sum, space, &share, &piece, all);
+            store_tile(sum, &t, out, finish, m0, n0, group_row);
+        } else
+            put_piece(sum, space);
 #else
         store_tile(sum, &t, out, finish, m0, n0, group_row);
 #endif

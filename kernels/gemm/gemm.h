@@ -21,7 +21,7 @@ typedef struct nt_product_shape {
 /* The product of a convolution (conv/conv.h) without groups. */
 nt_product_shape nt__product_of(const nt_problem *problem);
 
-/* Products summed into one output, and the partial sums that split_k adds. */
+/* Products summed into one output, and the partial sums that split_k or stream_k adds, at most NT__GEMM_MAX_SPLIT. */
 double nt__product_additions(const nt_problem *problem);
 
 /* NULL, or why tensor maps cannot describe the problem. */
@@ -41,7 +41,7 @@ void nt__gemm_finish_options(const nt_product_shape *product, nt_str *out);
 void nt__gemm_finish_argument(const nt_product_shape *product, size_t packed_bytes, nt_stage *stage);
 void nt__gemm_finish_prepare(const nt_product_shape *product, size_t packed_bytes, nt_plan *plan);
 
-enum { NT__GEMM_MAX_SPLIT = 16, NT__GEMM_PARAMS = 12 };
+enum { NT__GEMM_MAX_SPLIT = 16, NT__GEMM_PARAMS = 13 };
 extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 
 /* ---- constraints, whose sizes differ from layer to layer: PIXELS and TAPS are expressions; MOST pixels
@@ -59,34 +59,42 @@ extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
     "((" NT__GEMM_ROWS(PIXELS) " + tile_m - 1) // tile_m * ((" NT__GEMM_COLUMNS(PIXELS) " + tile_n - 1) // tile_n))"
 
 /* What holds for dense and sparse weights alike: SMEM bytes of shared memory, TILE_K channels a step. */
-#define NT__GEMM_TILE_CONSTRAINTS(PIXELS, TAPS, SMEM, TILE_K)                                                     \
-    {"cc == 90", "only compute capability 9.0 has the instructions"},                                             \
-        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},  \
-        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                          \
-        {SMEM " <= smem_per_block", "the stages fit in shared memory"},                                           \
-        {"min_blocks * (" SMEM " + 1024) <= smem_per_block + 1024",                                               \
-         "the stages of min_blocks blocks fit in shared memory"},                                                 \
-        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                   \
-         "accumulators and addresses of min_blocks blocks fit in the registers"},                                 \
-        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm", \
-         "min_blocks is asked for only where registers would otherwise not allow it"},                            \
-        {"persistent or not pingpong", "groups that take turns need more than one tile"},                         \
-        {"not persistent or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"},           \
-        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                   \
-        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},              \
-        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                    \
-        {"cluster_m == 1 or " NT__GEMM_ROWS(PIXELS) " > tile_m", "a cluster of two has two tiles"},               \
-        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},            \
-        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                    \
-        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                       \
-         "a cluster shares operands or the reduction, and has one tile then"},                                    \
-        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                     \
-        {"split_k == 1 or tile_m * tile_n * 4 <= " SMEM, "partial sums fit where the stages were"},               \
-        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                 \
-         "the reduction is split where blocks are few"},                                                          \
-    {                                                                                                             \
-        "split_k == 1 or " TAPS " * ((c + " TILE_K " - 1) // " TILE_K ") >= 2 * split_k",                         \
-            "each part has two tiles or more"                                                                     \
+#define NT__GEMM_TILE_CONSTRAINTS(PIXELS, TAPS, SMEM, TILE_K)                                                       \
+    {"cc == 90", "only compute capability 9.0 has the instructions"},                                               \
+        {"groups == 2 if pingpong else tile_m % (64 * groups) == 0", "a group computes whole tiles of 64 rows"},    \
+        {"4 <= " NT__GEMM_ACCUMULATORS " <= 192", "a thread has 4 to 192 accumulators"},                            \
+        {SMEM " <= smem_per_block", "the stages fit in shared memory"},                                             \
+        {"min_blocks * (" SMEM " + 1024) <= smem_per_block + 1024",                                                 \
+         "the stages of min_blocks blocks fit in shared memory"},                                                   \
+        {"min_blocks * (" NT__GEMM_ACCUMULATORS " + 48) * " NT__GEMM_THREADS " <= regs_per_sm",                     \
+         "accumulators and addresses of min_blocks blocks fit in the registers"},                                   \
+        {"min_blocks == 1 or min_blocks * (" NT__GEMM_ACCUMULATORS " + 72) * " NT__GEMM_THREADS " > regs_per_sm",   \
+         "min_blocks is asked for only where registers would otherwise not allow it"},                              \
+        {"persistent or not pingpong", "groups that take turns need more than one tile"},                           \
+        {"not persistent or stream_k or " NT__GEMM_BLOCKS(PIXELS) " > sm_count", "each SM has more than one tile"}, \
+        {"not stream_k or (persistent and not pingpong)",                                                           \
+         "steps are shared among blocks that run at once, whose groups share tiles"},                               \
+        {"not stream_k or 4 * " NT__GEMM_BLOCKS(PIXELS) " >= sm_count * min_blocks",                                \
+         "so few tiles are for split_k: few blocks add to one tile"},                                               \
+        {"not stream_k or 20 * " NT__GEMM_BLOCKS(PIXELS) " <= 19 * sm_count * min_blocks * ((" NT__GEMM_BLOCKS(     \
+             PIXELS) " - 1) // (sm_count * min_blocks) + 1)",                                                       \
+         "the last wave of tiles leaves blocks without work"},                                                      \
+        {"not stream_k or " TAPS " * ((c + " TILE_K " - 1) // " TILE_K ") >= 8", "a tile has steps to share"},      \
+        {"tile_m == 64 or tile_m < 2 * " NT__GEMM_ROWS(PIXELS), "smaller tiles hold all rows"},                     \
+        {"tile_n == 8 or tile_n < 2 * " NT__GEMM_COLUMNS(PIXELS), "smaller tiles hold all columns"},                \
+        {"band == 1 or " NT__GEMM_ROWS(PIXELS) " > band * tile_m", "a band has all its rows"},                      \
+        {"cluster_m == 1 or " NT__GEMM_ROWS(PIXELS) " > tile_m", "a cluster of two has two tiles"},                 \
+        {"cluster_n == 1 or " NT__GEMM_COLUMNS(PIXELS) " > tile_n", "a cluster of two has two tiles"},              \
+        {"tile_n // cluster_m >= 8", "each block of a cluster copies whole groups of 8 rows"},                      \
+        {"split_k == 1 or (cluster_m * cluster_n == 1 and not persistent)",                                         \
+         "a cluster shares operands or the reduction, and has one tile then"},                                      \
+        {"split_k <= tile_n // 8", "each block of a cluster stores columns"},                                       \
+        {"split_k == 1 or tile_m * tile_n * 4 <= " SMEM, "partial sums fit where the stages were"},                 \
+        {"split_k == 1 or " NT__GEMM_BLOCKS(PIXELS) " * split_k <= 3 * sm_count",                                   \
+         "the reduction is split where blocks are few"},                                                            \
+    {                                                                                                               \
+        "split_k == 1 or " TAPS " * ((c + " TILE_K " - 1) // " TILE_K ") >= 2 * split_k",                           \
+            "each part has two tiles or more"                                                                       \
     }
 
 #define NT__GEMM_CONSTRAINTS(PIXELS, TAPS, PARTS, MOST)                                                                \
@@ -101,11 +109,11 @@ extern const nt_param nt__gemm_params[NT__GEMM_PARAMS];
 
 extern const char nt_embed_common_prelude_cuh[], nt_embed_common_tensor_core_cuh[], nt_embed_common_hopper_cuh[];
 extern const char nt_embed_gemm_pipe_cuh[], nt_embed_gemm_place_cuh[], nt_embed_gemm_copy_cuh[],
-    nt_embed_gemm_store_cuh[], nt_embed_gemm_gemm_cu[];
+    nt_embed_gemm_store_cuh[], nt_embed_gemm_stream_cuh[], nt_embed_gemm_gemm_cu[];
 
 #define NT__GEMM_TEXTS                                                                                   \
     nt_embed_common_hopper_cuh, nt_embed_gemm_pipe_cuh, nt_embed_gemm_place_cuh, nt_embed_gemm_copy_cuh, \
-        nt_embed_gemm_store_cuh, nt_embed_gemm_gemm_cu
+        nt_embed_gemm_store_cuh, nt_embed_gemm_stream_cuh, nt_embed_gemm_gemm_cu
 #define NT__GEMM_LAUNCHED(LAYER, CONSTRAINTS, LAYOUT)                                                    \
     .layer = (LAYER), .device = NT_DEVICE_CUDA, .layouts = NT_BIT(LAYOUT), .min_compute_capability = 90, \
     .arch_specific = true, .param_count = NT__GEMM_PARAMS, .constraints = (CONSTRAINTS),                 \

@@ -53,3 +53,81 @@ NT_INLINE void nt_walk_on(nt_walk *w, int channels, int tile_k, int filter_width
         w->r++;
     }
 }
+
+/* ---- stream-K: equal shares of all steps of the last tiles ---- */
+
+/* What one of `sharers` computes of `tiles` tiles of `steps` steps each: whole tiles in turn, as many for each, and of
+ * the tiles from `whole` on, between one and two a sharer (all tiles where there are fewer), the steps [begin, end),
+ * counted through those tiles. Where there are fewer steps than sharers, the last ones have nothing. */
+typedef struct nt_share {
+    int tile, sharers, whole; /* next whole tile */
+    int begin, end, steps;
+} nt_share;
+
+/* Steps [first, first + count) of a tile. */
+typedef struct nt_piece {
+    int tile, first, count;
+} nt_piece;
+
+NT_INLINE int nt_share_whole(int sharers, int tiles)
+{
+    int waves = tiles / sharers;
+    return waves > 1 ? (waves - 1) * sharers : 0;
+}
+
+/* The first step of sharer `index`; that of `sharers` is the end. */
+NT_INLINE int nt_share_begin(int index, int sharers, int shared_steps)
+{
+    return (int)((long long)shared_steps * index / sharers);
+}
+
+NT_INLINE nt_share nt_share_of(int index, int sharers, int tiles, int steps)
+{
+    nt_share s;
+    int whole = nt_share_whole(sharers, tiles), shared = (tiles - whole) * steps;
+    s.tile = index;
+    s.whole = whole;
+    s.steps = steps;
+    s.sharers = sharers < shared ? sharers : shared;
+    s.begin = index < s.sharers ? nt_share_begin(index, s.sharers, shared) : 0;
+    s.end = index < s.sharers ? nt_share_begin(index + 1, s.sharers, shared) : 0;
+    return s;
+}
+
+/* The next piece, if there is one: whole tiles, then those of the share from its end to its beginning. So the one whose
+ * tile another sharer finishes (nt_piece_ends) comes first and the one that needs others' sums comes last: no one waits
+ * for somebody who waits. */
+NT_INLINE bool nt_share_next(nt_share *s, nt_piece *p)
+{
+    if (s->tile < s->whole) {
+        p->tile = s->tile;
+        p->first = 0;
+        p->count = s->steps;
+        s->tile += s->sharers;
+        return true;
+    }
+    if (s->begin >= s->end)
+        return false;
+    int tile = (s->end - 1) / s->steps, from = tile * s->steps;
+    if (from < s->begin)
+        from = s->begin;
+    p->tile = s->whole + tile;
+    p->first = from - tile * s->steps;
+    p->count = s->end - from;
+    s->end = from;
+    return true;
+}
+
+/* Whoever has the last step of a tile stores it. */
+NT_INLINE bool nt_piece_ends(const nt_piece *p, int steps)
+{
+    return p->first + p->count == steps;
+}
+
+/* The first sharer, at most `index`, that has steps of the shared tile that begins with step `from`. */
+NT_INLINE int nt_share_first(int index, int sharers, int shared_steps, int from)
+{
+    while (nt_share_begin(index, sharers, shared_steps) > from)
+        index--;
+    return index;
+}

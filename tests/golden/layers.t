@@ -15,11 +15,11 @@ $ nntune layers
 |   winograd4_mma     cuda    fp16                               nhwc                 7  Winograd F(4x4,3x3) on tensor cores (mma.sync), transforms in f32
 |   igemm             cuda    tf32, fp16, bf16                   nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
 |   wgmma             cuda    tf32, fp16, bf16                   nhwc                 8  implicit matrix product on Hopper's tensor cores (wgmma), tiles read from shared memory
-|   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm              cuda    tf32, fp16, bf16, int8, fp8        nhwc                13  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   shift             cuda    tf32, fp16, bf16, int8, fp8        nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
-|   gemm_3xtf32       cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                12  inputs moved to channels last, then the product of 'gemm'
-|   gemm_3xtf32_nchw  cuda    fp32                               nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   gemm_3xtf32       cuda    fp32                               nhwc                13  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8        nchw                13  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32                               nchw                13  inputs moved to channels last, then the product of 'gemm_3xtf32'
 |   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | conv1x1: 1x1 convolution: a matrix product over pixels; stride 1 or more
@@ -30,12 +30,12 @@ $ nntune layers
 |   onednn            cpu     fp32, bf16, int8                       nhwc, nchw           2  oneDNN
 |   openblas          cpu     fp32                                   nhwc                 0  OpenBLAS
 |   igemm             cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   gemm              cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm              cuda    tf32, fp16, bf16, int8, fp8            nhwc                13  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   mma_sparse        cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
-|   gemm_sparse       cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                12  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
-|   gemm_3xtf32       cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8            nchw                12  inputs moved to channels last, then the product of 'gemm'
-|   gemm_3xtf32_nchw  cuda    fp32                                   nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   gemm_sparse       cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                13  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
+|   gemm_3xtf32       cuda    fp32                                   nhwc                13  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw         cuda    tf32, fp16, bf16, int8, fp8            nchw                13  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw  cuda    fp32                                   nchw                13  inputs moved to channels last, then the product of 'gemm_3xtf32'
 |   cudnn             cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |   cublaslt          cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
@@ -49,8 +49,8 @@ $ nntune layers
 |   simt          cuda    fp32, fp16, bf16, int8             nhwc, nchw           4  CUDA cores: a register tile of outputs by channels
 |   strip         cuda    tf32, fp16, bf16                   nhwc, nchw           8  few channels on tensor cores (mma.sync), from strips of the image in shared memory
 |   strip_3xtf32  cuda    fp32                               nhwc, nchw           8  the same for fp32, as three products of tf32 parts
-|   gemm          cuda    tf32, fp16, bf16, int8, fp8        nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32   cuda    fp32                               nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm          cuda    tf32, fp16, bf16, int8, fp8        nhwc                13  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32   cuda    fp32                               nhwc                13  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cudnn         cuda    fp32, tf32, fp16, bf16, int8, fp8  nhwc, nchw           2  cuDNN's convolution, by heuristic or engine
 |
 | dwconv3x3: depthwise 3x3 convolution with a border of one zero, stride 1 or more
@@ -71,10 +71,10 @@ $ nntune layers
 |   openblas     cpu     fp32                                   nhwc                 0  OpenBLAS
 |   gemv         cuda    fp32, tf32, fp16, bf16, int8           nhwc                 4  dot products of a few examples with every weight, at the speed of memory
 |   igemm        cuda    tf32, fp16, bf16                       nhwc                11  implicit matrix product on tensor cores (mma.sync), pipelined through shared memory
-|   gemm         cuda    tf32, fp16, bf16, int8, fp8            nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm         cuda    tf32, fp16, bf16, int8, fp8            nhwc                13  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
 |   mma_sparse   cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                 6  2:4 sparse weights on tensor cores (mma.sp), pipelined through shared memory
-|   gemm_sparse  cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                12  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
-|   gemm_3xtf32  cuda    fp32                                   nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_sparse  cuda    fp16_sparse, bf16_sparse, int8_sparse  nhwc                13  2:4 sparse weights on Hopper's tensor cores (wgmma.sp), tiles by TMA
+|   gemm_3xtf32  cuda    fp32                                   nhwc                13  fp32 as three products of tf32 parts on Hopper's tensor cores
 |   cublaslt     cuda    fp32, tf32, fp16, bf16, int8, fp8      nhwc, nchw           1  cuBLASLt's matrix product, by its heuristic list
 |
 | conv_bn_relu: 3x3 convolution, batch norm and activation: relu unless act=relu6, silu, gelu or none
@@ -87,13 +87,13 @@ $ nntune layers
 |   chain_im2col       cpu     fp32, bf16        nhwc, nchw           8  the convolution of 'im2col', then batch norm, then activation, each a pass over memory
 |   simt               cuda    fp32, fp16, bf16  nhwc, nchw           4  CUDA cores: batch norm and activation applied to sums
 |   chain              cuda    fp32, fp16, bf16  nhwc, nchw           4  convolution, batch norm and activation as three kernels
-|   gemm               cuda    tf32, fp16, bf16  nhwc                12  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
-|   gemm_3xtf32        cuda    fp32              nhwc                12  fp32 as three products of tf32 parts on Hopper's tensor cores
-|   gemm_nchw          cuda    tf32, fp16, bf16  nchw                12  inputs moved to channels last, then the product of 'gemm'
-|   gemm_3xtf32_nchw   cuda    fp32              nchw                12  inputs moved to channels last, then the product of 'gemm_3xtf32'
+|   gemm               cuda    tf32, fp16, bf16  nhwc                13  matrix product on Hopper's tensor cores (wgmma), tiles brought by its copy engine (TMA)
+|   gemm_3xtf32        cuda    fp32              nhwc                13  fp32 as three products of tf32 parts on Hopper's tensor cores
+|   gemm_nchw          cuda    tf32, fp16, bf16  nchw                13  inputs moved to channels last, then the product of 'gemm'
+|   gemm_3xtf32_nchw   cuda    fp32              nchw                13  inputs moved to channels last, then the product of 'gemm_3xtf32'
 |   shift              cuda    tf32, fp16, bf16  nhwc                 9  nine taps as shifts of one copy of the pixels, multiplied by Hopper's tensor cores (wgmma)
-|   gemm_chain         cuda    tf32, fp16, bf16  nhwc                12  the convolution of 'gemm', then batch norm, then activation, each a pass over memory
-|   gemm_3xtf32_chain  cuda    fp32              nhwc                12  the convolution of 'gemm_3xtf32', then batch norm, then activation, each a pass over memory
+|   gemm_chain         cuda    tf32, fp16, bf16  nhwc                13  the convolution of 'gemm', then batch norm, then activation, each a pass over memory
+|   gemm_3xtf32_chain  cuda    fp32              nhwc                13  the convolution of 'gemm_3xtf32', then batch norm, then activation, each a pass over memory
 |   shift_chain        cuda    tf32, fp16, bf16  nhwc                 9  the convolution of 'shift', then batch norm, then activation, each a pass over memory
 |
 | conv1x1_chain3: three 1x1 convolutions, each followed by relu
@@ -107,7 +107,7 @@ $ nntune layers
 |   mma          cuda    fp16, bf16  nhwc, nchw           6  fused, on tensor cores (mma.sync): what lies between stays in shared memory
 |   mma_cluster  cuda    fp16, bf16  nhwc                 7  the same by clusters of blocks that share weights of few pixels
 |   mma_three    cuda    fp16, bf16  nhwc, nchw           7  three launches on tensor cores (mma.sync), by way of memory
-|   gemm_three   cuda    fp16, bf16  nhwc                12  three launches on Hopper's tensor cores (wgmma, TMA), by way of memory
+|   gemm_three   cuda    fp16, bf16  nhwc                13  three launches on Hopper's tensor cores (wgmma, TMA), by way of memory
 |
 | relu: max(x, 0), element by element
 |   shapes: 64x112x112 (default), 64x56x56, 256x56x56, 128x28x28, 512x28x28, 256x14x14 and 13 more; any other as CxHxW or by keys c,h,w

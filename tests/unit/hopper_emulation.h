@@ -5,7 +5,11 @@
  * A test compiles kernel text with this file in front into a shared object and calls nt_host_run. Each lane is a
  * coroutine. Copies happen at once (`eager`: a tile overwritten too early shows) or only when somebody waits for them
  * (one read too early shows); products the other way round. Shared memory starts as NaN; addresses, arrivals and bytes
- * of barriers are checked; lanes that wait for ever are found. */
+ * of barriers are checked; lanes that wait for ever are found.
+ *
+ * Clusters run one after another, or with STREAM_K, whose blocks wait for each other, together: a turn each (`eager`),
+ * or from the last to the first each until it waits for another, which is the most that blocks can have to wait.
+ * Whoever waits for a flag goes on as soon as it is raised. */
 #ifndef NT_TEST_HOPPER_EMULATION_H
 #define NT_TEST_HOPPER_EMULATION_H
 
@@ -36,11 +40,14 @@ typedef const nt_host_map *nt_map_address;
 #ifndef SHIFTED
 #define SHIFTED 0
 #endif
+#ifndef STREAM_K
+#define STREAM_K 0
+#endif
 #define make_uint4(a, b, c, d) ((uint4){a, b, c, d})
 
 enum {
     HOST_THREADS = 512,
-    HOST_CLUSTER = 8,
+    HOST_CLUSTER = 8, /* and blocks that run at once */
     HOST_STACK = 64 * 1024,
     HOST_SHARED = 232448,
     HOST_BARRIERS = 96,
@@ -86,7 +93,7 @@ typedef struct host_product {
 typedef struct host_lane {
     ucontext_t context;
     host_dim index;
-    int block, warp, group; /* the last two count through the cluster */
+    int block, warp, group; /* count through all that run at once */
     bool done;
     host_product product[HOST_PRODUCTS]; /* oldest first */
     int products, committed;
@@ -119,13 +126,13 @@ typedef struct host_copy {
 
 static unsigned char host_shared[HOST_CLUSTER][HOST_SHARED] __attribute__((aligned(1024)));
 static host_lane *host_lanes, *host_now;
-static int host_threads, host_cluster, host_used, host_copies;
+static int host_threads, host_cluster, host_together, host_used, host_copies;
 static host_meeting host_warps[HOST_CLUSTER * HOST_THREADS / 32], host_groups[HOST_CLUSTER * 4];
-static host_meeting host_blocks[HOST_CLUSTER], host_named[HOST_CLUSTER], host_all;
+static host_meeting host_blocks[HOST_CLUSTER], host_named[HOST_CLUSTER], host_clusters[HOST_CLUSTER];
 static host_barrier host_barriers[HOST_CLUSTER][HOST_BARRIERS];
 static host_copy host_copy_queue[HOST_COPIES];
 static ucontext_t host_main;
-static bool host_eager;
+static bool host_eager, host_turn_over;
 static unsigned long host_progress;
 static const uint64_t *host_args;
 static void *host_entry;
@@ -173,7 +180,7 @@ static void __syncthreads(void)
 
 static void nt_cluster_wait(void)
 {
-    host_meet(&host_all, host_threads * host_cluster, NULL, NULL);
+    host_meet(&host_clusters[host_now->block / host_cluster], host_threads * host_cluster, NULL, NULL);
 }
 
 static void nt_group_wait(unsigned barrier, unsigned threads)
@@ -184,7 +191,43 @@ static void nt_group_wait(unsigned barrier, unsigned threads)
 
 NT_INLINE unsigned nt_cluster_rank(void)
 {
-    return (unsigned)host_now->block;
+    return (unsigned)(host_now->block % host_cluster);
+}
+
+/* The same place in block `rank` of this lane's cluster. */
+static unsigned host_address_at(unsigned address, unsigned rank)
+{
+    unsigned first = (unsigned)(host_now->block / host_cluster * host_cluster);
+    return (address & HOST_OFFSET) | (first + rank) << HOST_BLOCK_SHIFT;
+}
+
+static void __syncwarp(void)
+{
+    host_meet_warp(NULL);
+}
+
+/* ---- flags in global memory that blocks wait for ---- */
+
+int nt_host_flag_waits; /* turns that lanes waited */
+
+/* Those who wait go on before this lane and all others of its cluster do. */
+NT_INLINE void nt_flag_raise(unsigned *flag)
+{
+    host_check(*flag == 0, "a flag is raised that was not cleared");
+    *flag = 1;
+    host_progress++;
+    host_turn_over = true;
+    host_yield();
+}
+
+NT_INLINE bool nt_flag_raised(const unsigned *flag)
+{
+    host_check(*flag <= 1, "a flag is read that was not cleared");
+    if (*flag || host_error[0])
+        return true;
+    nt_host_flag_waits++;
+    host_yield();
+    return false;
 }
 
 /* ---- shared memory ---- */
@@ -192,7 +235,7 @@ NT_INLINE unsigned nt_cluster_rank(void)
 static unsigned char *host_at(unsigned address, int bytes)
 {
     unsigned block = address >> HOST_BLOCK_SHIFT, offset = address & HOST_OFFSET;
-    host_check((int)block < host_cluster && (int)offset + bytes <= host_used && offset % (unsigned)bytes == 0,
+    host_check((int)block < host_together && (int)offset + bytes <= host_used && offset % (unsigned)bytes == 0,
                "%d bytes at shared address %u of block %u, which has %d", bytes, offset, block, host_used);
     return &host_shared[host_error[0] ? 0 : block][host_error[0] ? 0 : offset];
 }
@@ -211,7 +254,7 @@ NT_INLINE void nt_store_shared(unsigned address, unsigned word)
 NT_INLINE unsigned nt_load_from(unsigned address, unsigned rank)
 {
     unsigned word;
-    memcpy(&word, host_at((address & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT, 4), 4);
+    memcpy(&word, host_at(host_address_at(address, rank), 4), 4);
     return word;
 }
 
@@ -330,7 +373,7 @@ NT_INLINE void nt_barrier_arrive(unsigned barrier)
 
 NT_INLINE void nt_barrier_arrive_at(unsigned barrier, unsigned rank)
 {
-    host_arrive((barrier & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT);
+    host_arrive(host_address_at(barrier, rank));
 }
 
 /* Row `row` of a copied box, permuted as the map says; `from` NULL: zeros. Elements outside are zeros too. */
@@ -419,8 +462,8 @@ static void host_copy_to(host_copy copy, unsigned blocks)
     for (unsigned rank = 0; rank < HOST_CLUSTER; rank++)
         if (blocks >> rank & 1u) {
             host_check((int)rank < host_cluster, "block %u of a cluster of %d", rank, host_cluster);
-            copy.to = (copy.to & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT;
-            copy.barrier = (copy.barrier & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT;
+            copy.to = host_address_at(copy.to, rank);
+            copy.barrier = host_address_at(copy.barrier, rank);
             host_copy_start(copy);
         }
 }
@@ -749,7 +792,7 @@ NT_INLINE void nt_store_shared_8(unsigned address, unsigned x, unsigned y)
 /* In block `rank` of the cluster. */
 NT_INLINE void nt_store_shared_8_at(unsigned address, unsigned rank, unsigned x, unsigned y)
 {
-    nt_store_shared_8((address & HOST_OFFSET) | rank << HOST_BLOCK_SHIFT, x, y);
+    nt_store_shared_8(host_address_at(address, rank), x, y);
 }
 
 /* ---- running ---- */
@@ -774,7 +817,7 @@ static void host_start_lanes(unsigned first_block)
     memset(host_shared, 0xff, sizeof host_shared);
     memset(host_barriers, 0, sizeof host_barriers);
     host_copies = 0;
-    for (int i = 0; i < host_threads * host_cluster; i++) {
+    for (int i = 0; i < host_threads * host_together; i++) {
         host_lane *lane = &host_lanes[i];
         int block = i / host_threads, thread = i % host_threads;
         lane->index = (host_dim){(unsigned)thread, 0, 0};
@@ -794,19 +837,48 @@ static void host_start_lanes(unsigned first_block)
     }
 }
 
-static bool host_run_cluster(unsigned first_block)
+/* All lanes of a cluster, one after another, each until it waits; returns how many are left. */
+static int host_turn(int cluster)
 {
-    int all = host_threads * host_cluster, left = all;
+    int all = host_threads * host_cluster, left = 0;
+    host_turn_over = false;
+    for (int i = 0; i < all; i++) {
+        host_lane *lane = &host_lanes[cluster * all + i];
+        if (!lane->done && !host_turn_over) {
+            host_now = lane;
+            swapcontext(&host_main, &lane->context);
+        }
+        left += !lane->done;
+    }
+    return left;
+}
+
+/* Turns of a cluster until all its lanes wait for another, or a flag is raised. */
+static int host_turns(int cluster)
+{
+    unsigned long before;
+    int left;
+    do {
+        before = host_progress;
+        left = host_turn(cluster);
+    } while (left > 0 && host_progress != before && !host_turn_over && !host_error[0]);
+    return left;
+}
+
+static bool host_run_together(unsigned first_block)
+{
+    int left = 1, clusters = host_together / host_cluster;
     host_start_lanes(first_block);
     while (left > 0 && !host_error[0]) {
         unsigned long before = host_progress;
         left = 0;
-        for (int i = 0; i < all; i++)
-            if (!host_lanes[i].done) {
-                host_now = &host_lanes[i];
-                swapcontext(&host_main, &host_now->context);
-                left += !host_now->done;
+        for (int i = 0; i < clusters; i++) {
+            left += host_eager ? host_turn(i) : host_turns(clusters - 1 - i);
+            if (host_turn_over && !host_eager) { /* those who wait for the flag go on first */
+                left = 1;
+                break;
             }
+        }
         host_check(left == 0 || host_progress != before, "lanes wait for each other for ever");
     }
     host_check(host_copies == 0, "a block ends with %d copies under way", host_copies);
@@ -825,14 +897,15 @@ const char *nt_host_run(void *entry, const uint64_t args[16], const uint32_t gri
     host_eager = eager;
     host_error[0] = '\0';
     uint32_t blocks = grid[0] * grid[1] * grid[2];
+    host_together = (int)(STREAM_K && blocks <= HOST_CLUSTER ? blocks : cluster);
     gridDim = (host_dim){grid[0], grid[1], grid[2]};
     host_check(threads <= HOST_THREADS && cluster <= HOST_CLUSTER && shared_bytes <= HOST_SHARED &&
                    blocks % cluster == 0,
                "a launch of %u threads, cluster %u, %u bytes", threads, cluster, shared_bytes);
-    host_lanes = calloc(threads * cluster, sizeof *host_lanes);
+    host_lanes = calloc((size_t)threads * (size_t)host_together, sizeof *host_lanes);
     bool ok = host_lanes != NULL && !host_error[0];
-    for (uint32_t block = 0; ok && block < blocks; block += cluster)
-        ok = host_run_cluster(block);
+    for (uint32_t block = 0; ok && block < blocks; block += (uint32_t)host_together)
+        ok = host_run_together(block);
     free(host_lanes);
     return ok ? NULL : host_error;
 }

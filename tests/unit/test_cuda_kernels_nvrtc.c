@@ -1,8 +1,8 @@
 /* test_cuda_kernels_nvrtc.c: every CUDA kernel compiles for every architecture it claims, and what it then needs.
  *
- * Each registered kernel's default configuration, and each layer's fp64 reference, goes through NVRTC; no GPU is
- * needed. Registers, spills and static shared memory are compared with tests/golden/cuda_resources.txt, so that a
- * change of them is seen when it is made. After a wanted change run this program with --refresh.
+ * Each registered kernel's default configuration (and `others`), and each layer's fp64 reference, goes through NVRTC;
+ * no GPU is needed. Registers, spills and static shared memory are compared with tests/golden/cuda_resources.txt, so
+ * that a change of them is seen when it is made. After a wanted change run this program with --refresh.
  * Without NVRTC there is nothing to test, and the program says so. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,16 +164,26 @@ static nt_problem problem_of(const nt_layer *layer, int precision, int layout)
     return problem;
 }
 
-static void add_kernel(report *r, const nt_kernel *kernel, int precision, int layout)
+/* Parameters whose kernel is another one than the default: `mark` stands behind its name. */
+static const struct {
+    const char *kernel, *mark, *params;
+} others[] = {
+    {"gemm", "+stream_k", "tile_m=128 tile_n=128 groups=2 persistent=true stream_k=true"},
+};
+
+/* `params` are those that differ from the default. */
+static void add_kernel(report *r, const nt_kernel *kernel, int precision, int layout, const char *mark,
+                       const char *params)
 {
     nt_problem problem = problem_of(nt_layer_find(kernel->layer), precision, layout);
     if (kernel->refuses != NULL && kernel->refuses(&problem) != NULL)
         return;
     nt_config config;
     nt_str options = {0}, what = {0};
-    nt_kernel_default_config(kernel, &config);
+    nt_rule rule = {"compiled", params};
+    assert_int_equal(nt_kernel_rule_config(kernel, &rule, &config, NULL), NT_OK);
     nt_kernel_options(kernel, &problem, &config, &options);
-    nt_str_addf(&what, "%s.%s %s %s", kernel->layer, kernel->name, nt_precisions[precision].name,
+    nt_str_addf(&what, "%s.%s%s %s %s", kernel->layer, kernel->name, mark, nt_precisions[precision].name,
                 nt_layout_name(problem.layout));
     char *source = nt_kernel_source(kernel);
     for (int i = 0; i < CAPABILITIES; i++) {
@@ -195,8 +205,12 @@ static void add_kernels(report *r)
                 const nt_kernel *kernel = nt_kernels[i];
                 bool served = kernel->device == NT_DEVICE_CUDA && (kernel->precisions & NT_BIT(precision)) != 0 &&
                               (kernel->layouts & NT_BIT(layout)) != 0;
-                if (served && kernel->source[0] != NULL) /* a vendor row has none */
-                    add_kernel(r, kernel, precision, layout);
+                if (!served || kernel->source[0] == NULL) /* a vendor row has none */
+                    continue;
+                add_kernel(r, kernel, precision, layout, "", "");
+                for (size_t o = 0; o < sizeof others / sizeof others[0]; o++)
+                    if (strcmp(kernel->name, others[o].kernel) == 0 && precision == NT_BF16)
+                        add_kernel(r, kernel, precision, layout, others[o].mark, others[o].params);
             }
 }
 

@@ -35,6 +35,8 @@ typedef struct example {
     bool first; /* channels first */
 } example;
 
+#define SHARED " persistent=true stream_k=true"
+
 /* Each row ends somewhere else: rows, columns, channels, taps, images, turns, clusters. */
 static const example examples[] = {
     {"fc", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 70, 96, 72, 1, 1, 1, false},
@@ -97,6 +99,13 @@ static const example examples[] = {
     {"conv1x1", "tile_m=64 tile_n=64 groups=1 stages=2", NT_FP32, 2, 44, 40, 5, 9, 1, true},
     {"conv_bn_relu", "tile_m=64 tile_n=32 groups=1 stages=2", NT_FP16, 2, 16, 40, 4, 6, 1, true},
     {"conv7x7", "tile_m=64 tile_n=64 groups=1 stages=2", NT_BF16, 1, 8, 64, 20, 18, 2, false},
+    {"fc", "tile_m=64 tile_n=64 groups=1 stages=3" SHARED, NT_BF16, 200, 456, 72, 1, 1, 1, false},
+    {"fc", "tile_m=128 tile_n=16 groups=2 stages=2 transposed=true" SHARED, NT_INT8, 9, 2304, 130, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=1 stages=2 cluster_m=2" SHARED, NT_BF16, 300, 200, 30, 1, 1, 1, false},
+    {"fc", "tile_m=64 tile_n=32 groups=1 stages=2" SHARED, NT_FP16_SPARSE, 100, 520, 70, 1, 1, 1, false},
+    {"conv3x3", "tile_m=64 tile_n=64 groups=1 stages=2 band=8" SHARED, NT_TF32, 4, 16, 66, 10, 12, 1, false},
+    {"conv1x1", "tile_m=64 tile_n=32 groups=1 stages=2" SHARED, NT_FP32, 2, 300, 30, 9, 9, 1, true},
+    {"conv_bn_relu", "tile_m=64 tile_n=64 groups=1 stages=3" SHARED, NT_FP16, 3, 24, 60, 8, 9, 2, false},
 };
 
 static bool is_batch_norm(const example *e)
@@ -150,13 +159,18 @@ static nt_config config_of(const nt_kernel *kernel, const char *text)
     return config;
 }
 
+static bool is_shared(const example *e)
+{
+    return strstr(e->params, SHARED) != NULL;
+}
+
 /* Few SMs, so that persistent blocks have several tiles. */
-static nt_device_info device_of(void)
+static nt_device_info device_of(const example *e)
 {
     nt_device_info device;
     nt_device_info_init(&device, NT_DEVICE_CUDA);
     device.smem_per_block_bytes = 232448;
-    device.sm_count = 3;
+    device.sm_count = is_shared(e) ? 5 : 3;
     return device;
 }
 
@@ -210,7 +224,7 @@ static void *compile(const nt_kernel *kernel, const nt_problem *problem, const n
 /* ---- tensors --------------------------------------------------------------------------------------------------- */
 
 typedef struct tensors {
-    size_t in_bytes, weight_bytes, packed_bytes, out_count;
+    size_t in_bytes, weight_bytes, packed_bytes, workspace_bytes, out_count;
     nt_dtype out_type;
     float *want;
     void *in_bits, *weight_bits, *packed, *workspace;
@@ -264,7 +278,7 @@ static void move_channels_first(float *x, int64_t outer, int64_t area, int64_t c
     test_free(moved);
 }
 
-static void make_tensors(const example *e, const nt_problem *problem, size_t packed_bytes, tensors *t)
+static void make_tensors(const example *e, const nt_problem *problem, const nt_plan *plan, tensors *t)
 {
     nt_random random = nt_random_seed(7, 0);
     const nt_precision_row *row = &nt_precisions[e->precision];
@@ -294,11 +308,12 @@ static void make_tensors(const example *e, const nt_problem *problem, size_t pac
         move_channels_first(weight, p.filters, p.taps, p.channels);
         move_channels_first(t->want, p.images, p.out_height * p.out_width, p.filters);
     }
-    t->workspace = aligned_alloc(256, ((in_count + 4 * t->out_count) * 4 / 256 + 1) * 256);
+    t->workspace_bytes = plan->workspace_bytes;
+    t->workspace = aligned_alloc(256, ((plan->workspace_bytes + GUARD) / 256 + 1) * 256);
     t->in_bits = aligned_alloc(256, (in_count * 4 / 256 + 1) * 256);
     t->weight_bits = aligned_alloc(256, (weight_count * 4 / 256 + 1) * 256);
-    t->packed_bytes = packed_bytes;
-    t->packed = aligned_alloc(256, (packed_bytes / 256 + 1) * 256);
+    t->packed_bytes = plan->packed_bytes;
+    t->packed = aligned_alloc(256, (plan->packed_bytes / 256 + 1) * 256);
     t->out = aligned_alloc(256, (t->out_count * 4 / 256 + 1) * 256 + 2 * GUARD);
     t->in_bytes = in_count * nt_dtype_bytes(row->in);
     t->weight_bytes = weight_count * nt_dtype_bytes(row->weight);
@@ -334,7 +349,8 @@ static void check_output(const char *name, const tensors *t)
                  (double)t->want[first]);
     test_free(got);
     for (int i = 0; i < GUARD; i++)
-        assert_true(t->out[i] == 0xff && t->out[(size_t)GUARD + bytes + (size_t)i] == 0xff);
+        assert_true(t->out[i] == 0xff && t->out[(size_t)GUARD + bytes + (size_t)i] == 0xff &&
+                    ((unsigned char *)t->workspace)[t->workspace_bytes + (size_t)i] == 0xff);
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
@@ -373,6 +389,10 @@ static void run_stage(void *object, const example *e, const nt_stage *stage, con
     run_function run;
     uint64_t args[MAX_ARGS] = {0};
     nt_host_map maps[NT_MAX_MAPS];
+    if (stage->kind == NT_STAGE_ZERO) {
+        memset(address_of(t, stage->zero_role), 0, stage->zero_bytes);
+        return;
+    }
     *(void **)&run = dlsym(object, "nt_host_run");
     void *entry = dlsym(object, stage->entry);
     assert_non_null(run);
@@ -421,30 +441,57 @@ static void prepare_finish(const example *e, const nt_plan *plan, const tensors 
     }
 }
 
+static void run_plan(void *object, const example *e, const nt_plan *plan, const tensors *t, bool eager)
+{
+    memset(t->out, 0xff, t->out_count * nt_dtype_bytes(t->out_type) + 2 * GUARD);
+    memset(t->workspace, 0xff, t->workspace_bytes + GUARD);
+    for (int i = 0; i < plan->stage_count; i++)
+        run_stage(object, e, &plan->stage[i], t, eager);
+}
+
+/* Sums that are rounded come out the same whoever runs first, so they are added in one order: bit for bit. */
+static void check_order(void *object, const example *e, const nt_plan *plan, const tensors *t)
+{
+    nt_random random = nt_random_seed(11, 0);
+    size_t bytes = t->out_count * nt_dtype_bytes(t->out_type);
+    unsigned char *first = test_malloc(bytes);
+    for (size_t i = 0; i < t->in_bytes / sizeof(float); i++)
+        ((float *)t->in_bits)[i] = (float)nt_random_below(&random, 1 << 24) * 0x1p-23f - 1.0f;
+    for (int eager = 0; eager < 2; eager++) {
+        run_plan(object, e, plan, t, eager);
+        if (eager)
+            assert_memory_equal(first, t->out + GUARD, bytes);
+        memcpy(first, t->out + GUARD, bytes);
+    }
+    test_free(first);
+}
+
 static void check_example(const example *e)
 {
     nt_problem problem = problem_of(e);
     const nt_kernel *kernel = kernel_of(e);
     nt_config config = config_of(kernel, e->params);
-    nt_device_info device = device_of();
+    nt_device_info device = device_of(e);
     nt_plan plan;
     nt_error err = {0};
     tensors t;
     assert_null(kernel->refuses(&problem));
     if (kernel->plan(&problem, &config, &device, &plan, &err) != NT_OK)
         fail_msg("%s: %s", e->params, err.what);
-    make_tensors(e, &problem, plan.packed_bytes, &t);
+    make_tensors(e, &problem, &plan, &t);
     void *object = compile(kernel, &problem, &config);
     for (int i = 0; i < plan.prepare_count; i++)
         run_stage(object, e, &plan.prepare[i], &t, true);
     if (is_batch_norm(e))
         prepare_finish(e, &plan, &t);
     for (int eager = 0; eager < 2; eager++) {
-        memset(t.out, 0xff, t.out_count * nt_dtype_bytes(t.out_type) + 2 * GUARD);
-        for (int i = 0; i < plan.stage_count; i++)
-            run_stage(object, e, &plan.stage[i], &t, eager);
+        run_plan(object, e, &plan, &t, eager);
         check_output(e->params, &t);
     }
+    if (is_shared(e)) /* blocks do wait for each other's sums */
+        assert_true(*(int *)dlsym(object, "nt_host_flag_waits") > 0);
+    if (is_shared(e) && e->precision == NT_FP32)
+        check_order(object, e, &plan, &t);
     dlclose(object);
     free_tensors(&t);
 }

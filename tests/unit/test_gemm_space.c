@@ -66,6 +66,10 @@ static nt_problem problem_of(size_t row, const nt_kernel *kernel, int precision,
 static void check_stage(const nt_stage *stage)
 {
     int64_t cluster = stage->cluster[0] > 1 ? stage->cluster[0] : 1;
+    if (stage->kind == NT_STAGE_ZERO) {
+        assert_true(stage->zero_role == NT_ROLE_WORKSPACE && stage->zero_bytes > 0);
+        return;
+    }
     assert_true(stage->block[0] <= 1024 && stage->smem_dynamic_bytes <= 232448);
     assert_true(cluster <= 16 && stage->grid[0] % cluster == 0 && stage->grid[0] > 0);
     for (int i = 0; i < stage->map_count; i++) {
@@ -78,6 +82,8 @@ static void check_stage(const nt_stage *stage)
         assert_true(!map->images || map->box[1] % 8 == 0);
     }
 }
+
+static int shared; /* picks of stream-K */
 
 static void check_space(size_t row, const nt_kernel *kernel, const nt_problem *problem, nt_random *random)
 {
@@ -93,6 +99,7 @@ static void check_space(size_t row, const nt_kernel *kernel, const nt_problem *p
         nt_space_config(space, nt_random_below(random, nt_space_size(space)), &config);
         if (kernel->plan(problem, &config, &device, &plan, &err) != NT_OK)
             fail_msg("%s.%s: %s", rows[row].layer, rows[row].kernel, err.what);
+        shared += plan.stage[0].kind == NT_STAGE_ZERO;
         for (int s = 0; s < plan.stage_count; s++)
             check_stage(&plan.stage[s]);
     }
@@ -114,6 +121,7 @@ static void whatever_is_legal_can_be_launched(void **state)
                     check_space(row, kernel, &problem, &random);
             }
     }
+    assert_true(shared > 0);
 }
 
 /* A sweep begins with them. */
