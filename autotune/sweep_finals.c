@@ -130,6 +130,14 @@ static void take_rounds(const nt__field *f, int i, nt_trial *trial)
     trial->time_hi_ns = time.hi;
 }
 
+/* A rule of thumb among the finalists is compared with the winner by the rounds that both were in. */
+static void time_rule(nt_unit_result *result, const nt_trial *trial, double time_ns)
+{
+    for (int i = 0; i < result->rule_count && trial->rule[0] != '\0'; i++)
+        if (strcmp(result->rule[i].kernel, trial->kernel) == 0 && strcmp(result->rule[i].rule, trial->rule) == 0)
+            result->rule[i].time_ns = time_ns;
+}
+
 static void take_winner(nt__sweep *sweep, const nt__field *f, nt_unit_result *result)
 {
     for (int i = 0; i < f->count; i++) {
@@ -137,6 +145,8 @@ static void take_winner(nt__sweep *sweep, const nt__field *f, nt_unit_result *re
             take_rounds(f, i, &result->vendor);
             continue;
         }
+        time_rule(result, &sweep->top[f->top[i]].trial,
+                  nt_median_interval(f->round_ns[i], f->rounds, confidence).median);
         result->tied += f->finalist[i].tied;
         if (f->finalist[i].rank != 1)
             continue;

@@ -526,6 +526,17 @@ static void test_next_fastest_where_all_finalists_are_wrong(void **state)
     assert_int_equal(sink->finals_rounds, 15);
 }
 
+static void test_rule_of_thumb_that_wins_is_as_fast_as_the_best(void **state)
+{
+    (void)state;
+    NEEDS_PROGRAM();
+    nt_sweep_options options = options_of(1); /* rules come first */
+    assert_int_equal(sweep(&options), NT_OK);
+    assert_int_equal(result.unit[0].rule_count, 1);
+    assert_true(result.unit[0].first_ns != result.unit[0].best.time_ns);
+    assert_true(result.unit[0].rule[0].time_ns == result.unit[0].best.time_ns);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -553,6 +564,7 @@ int main(void)
         CASE(test_final_rounds_in_several_processes),
         CASE(test_final_rounds_of_a_short_budget),
         CASE(test_finalist_that_is_wrong_on_fresh_inputs),
+        CASE(test_rule_of_thumb_that_wins_is_as_fast_as_the_best),
         CASE(test_next_fastest_where_all_finalists_are_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
