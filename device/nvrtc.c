@@ -125,12 +125,14 @@ static int count_errors(const char *log)
 /* Of too much static shared memory NVRTC's log has no error, only the use. */
 static void explain_shared(const char *log, char *out, size_t capacity)
 {
-    static const int64_t most = INT64_C(48) * 1024; /* CUDA C++ Programming Guide: "Technical Specifications", static limit */
+    static const int64_t everywhere = INT64_C(48) * 1024; /* some compilers take more for some architectures */
     nt_nvrtc_usage usage = nt_nvrtc_log_usage(log);
-    if (usage.smem_static_bytes <= most)
+    if (usage.smem_static_bytes <= everywhere)
         return;
-    snprintf(out, capacity, "%lld bytes of static shared memory a block, at most %lld are possible; more only as dynamic",
-             (long long)usage.smem_static_bytes, (long long)most);
+    snprintf(out, capacity,
+             "%lld bytes of static shared memory a block are too many; up to %lld are possible everywhere, more as "
+             "dynamic shared memory",
+             (long long)usage.smem_static_bytes, (long long)everywhere);
 }
 
 static bool of_the_source(int result)

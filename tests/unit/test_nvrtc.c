@@ -164,6 +164,18 @@ static void an_architecture_it_does_not_know_is_no_failure_of_the_source(void **
     assert_int_equal(nt_compile_nvrtc.compile(&request, &compiled, &err), NT_USAGE);
 }
 
+/* Of that NVRTC's log has the use and no error. */
+static void says_when_static_shared_memory_is_too_much(void **state)
+{
+    (void)state;
+    need_nvrtc();
+    nt_compile_request request = request_of(reverse, "-DLENGTH=100000", "sm_80"); /* 400 KB */
+    nt_compiled compiled;
+    nt_error err;
+    assert_int_equal(nt_compile_nvrtc.compile(&request, &compiled, &err), NT_COMPILE_FAILED);
+    assert_non_null(strstr(err.what, "400000 bytes of static shared memory"));
+}
+
 static void shows_ptx(void **state)
 {
     (void)state;
@@ -250,6 +262,7 @@ int main(void)
         cmocka_unit_test(counts_spills_of_the_worst_entry),
         cmocka_unit_test(reports_the_first_error_with_its_line),
         cmocka_unit_test(an_architecture_it_does_not_know_is_no_failure_of_the_source),
+        cmocka_unit_test(says_when_static_shared_memory_is_too_much),
         cmocka_unit_test(shows_ptx),
         cmocka_unit_test(compiles_the_devices_own_kernels),
         cmocka_unit_test(reads_the_worst_of_all_entries),
