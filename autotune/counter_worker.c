@@ -79,7 +79,7 @@ static nt_status op_prepare(nt_counter_worker *worker, const json_t *request, js
 static nt_status op_open(nt_counter_worker *worker, const json_t *request, json_t *reply, nt_error *err)
 {
     nt_worker *base = &worker->base;
-    nt_status status = base->device != NULL ? NT_OK : open_device(base, err);
+    nt_status status = op_prepare(worker, request, reply, err);
     if (status == NT_OK)
         status =
             open_counters(worker, json_object_get(request, "metrics"), nt_json_get_int(request, "most_passes"), err);

@@ -231,6 +231,7 @@ NT_INLINE bool nt_flag_raised(const unsigned *flag)
 }
 
 #include "hopper_copies.h"
+#include "host_bits.h"
 #include "hopper_products.h"
 
 /* ---- running ---- */

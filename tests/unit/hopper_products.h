@@ -4,30 +4,6 @@
 
 /* ---- products ---- */
 
-static float host_bits(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-NT_INLINE float nt_bits_to_f32(unsigned bits)
-{
-    return host_bits(bits);
-}
-
-NT_INLINE unsigned nt_f32_to_bits(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
-NT_INLINE unsigned nt_round_tf32(unsigned bits)
-{
-    return (bits + 0x1000u) & ~0x1fffu;
-}
-
 #if defined(NT_PRECISION_INT8) || defined(NT_PRECISION_FP8)
 enum { HOST_ELEM = 1 };
 #elif defined(NT_PRECISION_FP16) || defined(NT_PRECISION_BF16)

@@ -6,6 +6,7 @@
 #include "cuda_emulated.h"
 #include "host_map.h"
 #include "layers_fixture.h"
+#include "tests/unit/emulated_library.h"
 
 enum { GUARD = 4096, POISON = 0xff };
 
@@ -139,27 +140,7 @@ static const char *run_lanes_stage(void *object, const nt_stage *stage, const me
 
 static void *compile_lanes(const char *source, const char *options)
 {
-    char folder[] = "/tmp/nt-chain3-XXXXXX", file[64], library[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
-    snprintf(library, sizeof library, "%s/kernel.so", folder);
-    FILE *out = fopen(file, "w");
-    assert_non_null(out);
-    fputs(source, out);
-    fclose(out);
-    nt_str command = {0};
-    nt_str_addf(&command, "cc -std=gnu11 -O1 -w -shared -fPIC -include tests/unit/hopper_emulation.h %s -o %s %s -lm",
-                options, library, file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    void *object = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL)
-        fail_msg("%s", dlerror());
-    unlink(file);
-    unlink(library);
-    rmdir(folder);
-    nt_str_done(&command);
-    return object;
+    return emulated_library("hopper_emulation.h", source, options);
 }
 
 /* Lane by lane, copies arriving at once and as late as allowed. What the emulation itself finds counts as a fault. */

@@ -264,29 +264,7 @@ NT_INLINE float nt_exp2(float x)
     return exp2f(x);
 }
 
-static float host_bits(unsigned bits)
-{
-    float x;
-    memcpy(&x, &bits, 4);
-    return x;
-}
-
-NT_INLINE float nt_bits_to_f32(unsigned bits)
-{
-    return host_bits(bits);
-}
-
-NT_INLINE unsigned nt_f32_to_bits(float x)
-{
-    unsigned bits;
-    memcpy(&bits, &x, 4);
-    return bits;
-}
-
-NT_INLINE unsigned nt_round_tf32(unsigned bits)
-{
-    return (bits + 0x1000u) & ~0x1fffu;
-}
+#include "host_bits.h"
 
 #if defined(NT_PRECISION_TF32) || defined(NT_PRECISION_FP32)
 #define HOST_PER_WORD 1

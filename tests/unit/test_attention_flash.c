@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "layers_fixture.h"
+#include "tests/unit/emulated_library.h"
 
 enum { GUARD = 65536 };
 
@@ -35,28 +36,7 @@ typedef void (*allow_function)(const void *begin, size_t bytes);
 
 static void *compile(const char *source, const char *options)
 {
-    char folder[] = "/tmp/nt-flash-XXXXXX", file[64], library[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
-    snprintf(library, sizeof library, "%s/kernel.so", folder);
-    FILE *f = fopen(file, "w");
-    assert_non_null(f);
-    fputs(source, f);
-    fclose(f);
-    nt_str command = {0};
-    nt_str_addf(&command,
-                "cc -std=gnu11 -O1 -w -shared -fPIC -include tests/unit/tensor_core_emulation.h %s -o %s %s -lm",
-                options, library, file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    void *object = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL)
-        fail_msg("%s", dlerror());
-    unlink(file);
-    unlink(library);
-    rmdir(folder);
-    nt_str_done(&command);
-    return object;
+    return emulated_library("tensor_core_emulation.h", source, options);
 }
 
 /* Elements beyond the bound and damaged guard bytes; what the emulation itself finds is in *wrong. */

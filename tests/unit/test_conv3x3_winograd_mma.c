@@ -21,6 +21,7 @@
 #include "core/random.h"
 #include "kernels/conv3x3/conv3x3.h"
 #include "kernels/kernel.h"
+#include "tests/unit/emulated_library.h"
 
 extern const nt_layer nt_layer_conv3x3;
 extern const nt_kernel nt_kernel_conv3x3_cuda_winograd_mma, nt_kernel_conv3x3_cuda_winograd4_mma;
@@ -62,29 +63,11 @@ typedef void (*allow_function)(const void *begin, size_t bytes);
 
 static void *compile(const example *e, const char *source, const nt_config *config, const nt_problem *problem)
 {
-    char folder[] = "/tmp/nt-winograd-XXXXXX", file[64], object[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
-    snprintf(object, sizeof object, "%s/kernel.so", folder);
-    FILE *f = fopen(file, "w");
-    assert_non_null(f);
-    fprintf(f, "#include \"tests/unit/tensor_core_emulation.h\"\n%s", source);
-    fclose(f);
-    nt_str options = {0}, command = {0};
+    nt_str options = {0};
     nt_kernel_options(e->kernel, problem, config, &options);
-    nt_str_addf(&command, "cc -std=gnu11 -O1 -w -shared -fPIC -I. %s -o %s %s -lm", nt_str_text(&options), object,
-                file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    void *handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        fail_msg("%s", dlerror());
-    unlink(object);
-    unlink(file);
-    rmdir(folder);
+    void *object = emulated_library("tensor_core_emulation.h", source, nt_str_text(&options));
     nt_str_done(&options);
-    nt_str_done(&command);
-    return handle;
+    return object;
 }
 
 /* ---- tensors --------------------------------------------------------------------------------------------------- */

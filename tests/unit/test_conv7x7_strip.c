@@ -17,6 +17,7 @@
 #include "cuda_emulated.h"
 #include "kernels/conv/conv.h"
 #include "layers_fixture.h"
+#include "tests/unit/emulated_library.h"
 
 #define LAYER "conv7x7"
 
@@ -39,27 +40,10 @@ static const nt_kernel *kernel_of(nt_precision precision)
 
 static void *compile_lanes(const char *source, const char *options)
 {
-    char folder[] = "/tmp/nt-strip-XXXXXX", file[64], library[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
-    snprintf(library, sizeof library, "%s/kernel.so", folder);
-    FILE *f = fopen(file, "w");
-    assert_non_null(f);
-    fputs(source, f);
-    fclose(f);
-    nt_str command = {0};
-    nt_str_addf(&command,
-                "cc -std=gnu11 -O0 -w -shared -fPIC -include tests/unit/tensor_core_emulation.h %s -o %s %s -lm",
-                options, library, file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    void *object = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL)
-        fail_msg("%s", dlerror());
-    unlink(file);
-    unlink(library);
-    rmdir(folder);
-    nt_str_done(&command);
+    nt_str all = {0};
+    nt_str_addf(&all, "-O0 %s", options);
+    void *object = emulated_library("tensor_core_emulation.h", source, nt_str_text(&all));
+    nt_str_done(&all);
     return object;
 }
 

@@ -20,6 +20,7 @@
 #include "core/random.h"
 #include "host_map.h"
 #include "kernels/gemm/gemm.h"
+#include "tests/unit/emulated_library.h"
 
 extern const nt_kernel nt_kernel_conv3x3_cuda_gemm, nt_kernel_conv3x3_cuda_gemm3, nt_kernel_conv3x3_cuda_shift;
 extern const nt_kernel nt_kernel_conv_bn_relu_cuda_gemm, nt_kernel_conv_bn_relu_cuda_gemm3;
@@ -191,33 +192,14 @@ typedef void (*allow_function)(const void *begin, size_t bytes);
 
 static void *compile(const nt_kernel *kernel, const nt_problem *problem, const nt_config *config)
 {
-    char folder[] = "/tmp/nt-gemm-XXXXXX", file[64];
-    const char *slash = strrchr(__FILE__, '/');
-    nt_str options = {0}, command = {0};
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/kernel.c", folder);
+    nt_str options = {0};
     char *source = nt_kernel_source(kernel);
-    FILE *f = fopen(file, "w");
-    assert_non_null(f);
-    fputs(source, f);
-    fclose(f);
-    free(source);
+    nt_str_addf(&options, "-DSHIFTED=%d ", strcmp(kernel->name, "shift") == 0);
     nt_kernel_options(kernel, problem, config, &options);
-    nt_str_addf(&command,
-                "cc -std=gnu11 -O1 -w -shared -fPIC -DSHIFTED=%d -include %.*s%s_emulation.h %s -o %s/kernel.so %s -lm",
-                strcmp(kernel->name, "shift") == 0, slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
-                is_igemm(kernel) ? "tensor_core" : "hopper", nt_str_text(&options), folder, file);
-    if (system(nt_str_text(&command)) != 0)
-        fail_msg("%s", nt_str_text(&command));
-    unlink(file);
-    snprintf(file, sizeof file, "%s/kernel.so", folder);
-    void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL)
-        fail_msg("%s", dlerror());
-    unlink(file);
-    rmdir(folder);
+    void *object = emulated_library(is_igemm(kernel) ? "tensor_core_emulation.h" : "hopper_emulation.h", source,
+                                    nt_str_text(&options));
+    free(source);
     nt_str_done(&options);
-    nt_str_done(&command);
     return object;
 }
 
