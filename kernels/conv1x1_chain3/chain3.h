@@ -58,4 +58,19 @@ size_t nt_chain3_between(const nt_problem *problem, size_t at[2]);
 /* Most channels between the convolutions: two rows of them in fp64 fit the 48 KiB of shared memory of every GPU. */
 enum { NT_CHAIN3_MOST_BETWEEN = 1536 };
 
+/* For constraints of CUDA rows: the larger of two, the most channels of a result, and the bytes or elements that a pixel takes in shared memory, of the whole
+ * chain and of one convolution of it; ROW gives what a row of so many channels takes. */
+#define NT__CHAIN3_LARGER(A, B)   "(" A " if " A " > " B " else " B ")"
+#define NT__CHAIN3_WIDEST         NT__CHAIN3_LARGER("k", NT__CHAIN3_LARGER("k1", "k2"))
+#define NT__CHAIN3_FUSED_ROW(ROW) "(" NT__CHAIN3_LARGER(ROW("c"), ROW("k2")) " + " ROW("k1") ")"
+#define NT__CHAIN3_ONE_ROW(ROW)   NT__CHAIN3_LARGER(ROW("c"), NT__CHAIN3_LARGER(ROW("k1"), ROW("k2")))
+
+/* Of the rows with three launches. */
+#define NT__CHAIN3_PARTS                                                                                               \
+    {.name = "parts",                                                                                                  \
+     .help = "blocks that share the channels of the same pixels",                                                      \
+     .NT_INTS(1, 2, 4, 8, 16),                                                                                         \
+     .dflt = 0,                                                                                                        \
+     .use = NT_PARAM_LAUNCH}
+
 #endif

@@ -20,18 +20,12 @@ static const nt_param params[] = {COMMON_PARAMS};
 static const nt_param cluster_params[] = {
     COMMON_PARAMS,
     {.name = "cluster", .help = "blocks that share the channels of the same pixels", .NT_INTS(2, 4, 8, 16), .dflt = 1}};
-static const nt_param three_params[] = {COMMON_PARAMS,
-                                        {.name = "parts",
-                                         .help = "blocks that share the channels of the same pixels",
-                                         .NT_INTS(1, 2, 4, 8, 16),
-                                         .dflt = 0,
-                                         .use = NT_PARAM_LAUNCH}};
+static const nt_param three_params[] = {COMMON_PARAMS, NT__CHAIN3_PARTS};
 
 /* Bytes of a row in shared memory, and registers of a thread. */
 #define PITCH(C)     "((" C " + 15) // 16 * 32 + 16)"
-#define LARGER(A, B) "(" A " if " A " > " B " else " B ")"
-#define FUSED_ROW    "(" LARGER(PITCH("c"), PITCH("k2")) " + " PITCH("k1") ")"
-#define ONE_ROW      LARGER(PITCH("c"), LARGER(PITCH("k1"), PITCH("k2")))
+#define FUSED_ROW    NT__CHAIN3_FUSED_ROW(PITCH)
+#define ONE_ROW      NT__CHAIN3_ONE_ROW(PITCH)
 #define REGISTERS    "(8 * tiles * blocks + 4 * tiles + 4 * blocks * prefetch)"
 
 #define CONSTRAINTS(ROW, PARTS)                                                                             \
@@ -44,7 +38,7 @@ static const nt_param three_params[] = {COMMON_PARAMS,
          "min_blocks blocks fit in shared memory"},                                                         \
         {"tiles * warps_m == 1 or 8 * tiles * warps_m < n * h * w", "smaller blocks hold all pixels"},      \
     {                                                                                                       \
-        "warps_n * " PARTS " == 1 or 8 * warps_n * blocks * " PARTS " < " LARGER("k", LARGER("k1", "k2")),  \
+        "warps_n * " PARTS " == 1 or 8 * warps_n * blocks * " PARTS " < " NT__CHAIN3_WIDEST,                \
             "no more warps share channels than there are"                                                   \
     }
 

@@ -14,17 +14,11 @@ enum { PACK_THREADS = 256 };
     }
 
 static const nt_param params[] = {COMMON_PARAMS};
-static const nt_param three_params[] = {COMMON_PARAMS,
-                                        {.name = "parts",
-                                         .help = "blocks that share the channels of the same pixels",
-                                         .NT_INTS(1, 2, 4, 8, 16),
-                                         .dflt = 0,
-                                         .use = NT_PARAM_LAUNCH}};
+static const nt_param three_params[] = {COMMON_PARAMS, NT__CHAIN3_PARTS};
 
 #define UP(C)        "((" C " + 3) // 4 * 4)"
-#define LARGER(A, B) "(" A " if " A " > " B " else " B ")"
-#define FUSED_ROW    "(" LARGER(UP("c"), UP("k2")) " + " UP("k1") ")"
-#define ONE_ROW      LARGER(UP("c"), LARGER(UP("k1"), UP("k2")))
+#define FUSED_ROW    NT__CHAIN3_FUSED_ROW(UP)
+#define ONE_ROW      NT__CHAIN3_ONE_ROW(UP)
 
 #define CONSTRAINTS(ROW, PARTS)                                                                                 \
     {"64 <= block_x * block_y <= max_threads", "a block has two warps at least and the device's most at most"}, \
@@ -32,7 +26,7 @@ static const nt_param three_params[] = {COMMON_PARAMS,
         {"4 * block_y * pixels * " ROW " <= smem_per_block", "the pixels of a block fit in shared memory"},     \
         {"block_y * pixels == 2 or block_y * pixels < 2 * n * h * w", "smaller blocks hold all pixels"},        \
     {                                                                                                           \
-        "channels * " PARTS " == 1 or block_x * channels * " PARTS " < 2 * " LARGER("k", LARGER("k1", "k2")),   \
+        "channels * " PARTS " == 1 or block_x * channels * " PARTS " < 2 * " NT__CHAIN3_WIDEST,                 \
             "no more threads share channels than there are"                                                     \
     }
 

@@ -86,21 +86,8 @@ static nt__winograd_block block_of(const nt_problem *problem, const nt_config *c
     return b;
 }
 
-#define FUNCTIONS(M)                                                                                            \
-    static void options_##M(const nt_problem *problem, const nt_config *config, nt_str *out)                    \
-    {                                                                                                           \
-        nt__winograd_block block = block_of(problem, config, M);                                                \
-        nt__winograd_options(problem, &block, out);                                                             \
-    }                                                                                                           \
-    static nt_status plan_##M(const nt_problem *problem, const nt_config *config, const nt_device_info *device, \
-                              nt_plan *out, nt_error *err)                                                      \
-    {                                                                                                           \
-        nt__winograd_block block = block_of(problem, config, M);                                                \
-        return nt__winograd_plan(problem, &block, device, out, err);                                            \
-    }
-
-FUNCTIONS(2)
-FUNCTIONS(4)
+NT__WINOGRAD_FUNCTIONS(2)
+NT__WINOGRAD_FUNCTIONS(4)
 
 #define ROW(NAME, M, SUMMARY, BOUND)                                                                                \
     const nt_kernel nt_kernel_conv3x3_cuda_##NAME = {                                                               \

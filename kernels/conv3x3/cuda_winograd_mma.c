@@ -81,21 +81,8 @@ static nt__winograd_block block_of(const nt_problem *problem, const nt_config *c
     return b;
 }
 
-#define FUNCTIONS(M)                                                                                            \
-    static void options_##M(const nt_problem *problem, const nt_config *config, nt_str *out)                    \
-    {                                                                                                           \
-        nt__winograd_block block = block_of(problem, config, M);                                                \
-        nt__winograd_options(problem, &block, out);                                                             \
-    }                                                                                                           \
-    static nt_status plan_##M(const nt_problem *problem, const nt_config *config, const nt_device_info *device, \
-                              nt_plan *out, nt_error *err)                                                      \
-    {                                                                                                           \
-        nt__winograd_block block = block_of(problem, config, M);                                                \
-        return nt__winograd_plan(problem, &block, device, out, err);                                            \
-    }
-
-FUNCTIONS(2)
-FUNCTIONS(4)
+NT__WINOGRAD_FUNCTIONS(2)
+NT__WINOGRAD_FUNCTIONS(4)
 
 /* bf16 has too few bits for F(4x4, 3x3): of normal inputs its results are off by 2.5 %, with F(2x2, 3x3) by 0.5; those
  * of fp16 by 0.3 and 0.06. */

@@ -33,6 +33,20 @@ nt_status nt__winograd_plan(const nt_problem *problem, const nt__winograd_block 
 #define NT__WINOGRAD_BLOCKS(m, tiles, channels) \
     "((" NT__WINOGRAD_TILES(m) " + " tiles " - 1) // " tiles " * ((k + " channels " - 1) // " channels "))"
 
+/* Options and plan of a row, from its block_of(problem, config, M). */
+#define NT__WINOGRAD_FUNCTIONS(M)                                                                               \
+    static void options_##M(const nt_problem *problem, const nt_config *config, nt_str *out)                    \
+    {                                                                                                           \
+        nt__winograd_block block = block_of(problem, config, M);                                                \
+        nt__winograd_options(problem, &block, out);                                                             \
+    }                                                                                                           \
+    static nt_status plan_##M(const nt_problem *problem, const nt_config *config, const nt_device_info *device, \
+                              nt_plan *out, nt_error *err)                                                      \
+    {                                                                                                           \
+        nt__winograd_block block = block_of(problem, config, M);                                                \
+        return nt__winograd_plan(problem, &block, device, out, err);                                            \
+    }
+
 extern const char nt_embed_common_prelude_cuh[];
 extern const char nt_embed_common_tensor_core_cuh[];
 extern const char nt_embed_conv3x3_winograd_cuh[];
