@@ -3,7 +3,7 @@
  *
  * bench_search [SECTION].. [--repeats N] [--only STRATEGY]: sections auto classic cost wide flight seconds noise warm
  * renamed honest; none means all. The spaces are in $NNTUNE_SPACES or ../shared/spaces, with Kernel Tuner's figures in
- * baseline.csv. */
+ * baseline.csv. One long file: each section is short, and all share the spaces, the runs and the verdicts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
